@@ -1,0 +1,139 @@
+"""Reconcile: make rows and jobs agree again, whatever was lost between them.
+
+Runs at start and periodically. Every query goes by a partial index over the work in flight, and every step takes a
+bounded batch: the cost does not grow with the archive. Nothing is written where nothing is wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from vernier.media.conf import MediaSettings, media_settings
+from vernier.media.failures import FailureCode
+from vernier.media.log import log_transition
+from vernier.media.models import Failure, Media, UploadKey, Version
+from vernier.media.process import FAILED_ORIGINAL_DAYS, discard_staged
+from vernier.media.tasks import ring
+
+logger = logging.getLogger("vernier.media")
+
+# Rows of each kind that one run takes; what is left is the next run's.
+BATCH_ROWS = 500
+# Beyond this many rings the interval between them does not grow further.
+RING_DOUBLINGS_MAX = 10
+
+LiveJobs = Collection[tuple[UUID, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """How much of each kind one run has found and put right."""
+
+    rung: int
+    spent: int
+    discarded: int
+    forgotten_keys: int
+
+
+def reconcile(now: datetime | None = None) -> Reconciled:
+    """Enqueue lost work again, fail what has spent its attempts, finish overdue clean-ups; return the counts."""
+    now, conf = now or timezone.now(), media_settings()
+    due = _due(now, conf)
+    return Reconciled(
+        spent=fail_spent([version for version in due if version.attempts >= conf.max_attempts], now, conf),
+        rung=ring_lost([version for version in due if version.attempts < conf.max_attempts], now, conf),
+        discarded=discard_overdue(now),
+        forgotten_keys=forget_keys(now, conf),
+    )
+
+
+def fail_spent(spent: list[Version], now: datetime, conf: MediaSettings) -> int:
+    """Fail the Versions whose attempts are spent and whose last worker is gone."""
+    return sum(_fail_one_spent(version, now, conf) for version in spent)
+
+
+def ring_lost(claimable: list[Version], now: datetime, conf: MediaSettings) -> int:
+    """Enqueue a job for each claimable Version that has none.
+
+    Where the task engine cannot say which jobs are live, a Version is rung again at a doubling interval instead: a
+    job too many does nothing, a flood of them would.
+    """
+    live = _live_jobs(conf) if claimable else None
+    lost = [version for version in claimable if _is_lost(version, live, now, conf)]
+    for version in lost:
+        _ring_again(version, now)
+    return len(lost)
+
+
+def discard_overdue(now: datetime) -> int:
+    """Delete the staged originals of ended Versions whose time has come; return how many there were."""
+    overdue = list(Version.objects.exclude(staging_key="").filter(staging_delete_at__lte=now)[:BATCH_ROWS])
+    for version in overdue:
+        discard_staged(version)
+    return len(overdue)
+
+
+def forget_keys(now: datetime, conf: MediaSettings) -> int:
+    """Delete the Idempotency-Keys that have outlived their retention."""
+    old = UploadKey.objects.filter(created_at__lte=now - timedelta(seconds=conf.upload_key_seconds))
+    keys = list(old.order_by("created_at").values_list("pk", flat=True)[:BATCH_ROWS])
+    if keys:
+        UploadKey.objects.filter(pk__in=keys).delete()
+    return len(keys)
+
+
+def _due(now: datetime, conf: MediaSettings) -> list[Version]:
+    waiting = Version.objects.waiting(now=now, conf=conf)[:BATCH_ROWS]
+    abandoned = Version.objects.abandoned(now=now, conf=conf)[:BATCH_ROWS]
+    return [*waiting, *abandoned]
+
+
+def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> bool:
+    failure = Failure(
+        code=FailureCode.ATTEMPTS_SPENT,
+        detail=f"{version.attempts} attempts; the last known reason: {version.failure_code or 'none'}",
+    )
+    with transaction.atomic():
+        Media.objects.select_for_update().get(pk=version.media_id)
+        failed = (
+            Version.objects.due(now=now, conf=conf)
+            .filter(pk=version.pk, attempts__gte=conf.max_attempts)
+            .fail(now=now, failure=failure, staging_delete_at=now + timedelta(days=FAILED_ORIGINAL_DAYS))
+        )
+    if failed:
+        _log("failed", version, code=failure.code)
+    return failed
+
+
+def _live_jobs(conf: MediaSettings) -> LiveJobs | None:
+    if conf.live_jobs is None:
+        return None
+    ask: Callable[[], LiveJobs] = import_string(conf.live_jobs)
+    return ask()
+
+
+def _is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
+    if live is not None:
+        return (version.media_id, version.number) not in live
+    interval = conf.reconcile_seconds * 2 ** min(version.rings, RING_DOUBLINGS_MAX)
+    # A time in the future means that a clock went back.
+    return not now - timedelta(seconds=interval) < version.rung_at <= now
+
+
+def _ring_again(version: Version, now: datetime) -> None:
+    with transaction.atomic():
+        Version.objects.filter(pk=version.pk).update(rung_at=now, rings=version.rings + 1)
+        ring(version)
+    _log("rung again", version)
+
+
+def _log(event: str, version: Version, **facts: object) -> None:
+    log_transition(event, media_id=version.media_id, version=version.number, attempt=version.attempts, **facts)

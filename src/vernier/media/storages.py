@@ -1,0 +1,225 @@
+"""Django storages that never overwrite: a file is created if its name is free, and durable when the call returns.
+
+Every storage that this app writes to sets `exclusive_create = True` and keeps that contract: `save(name, content)`
+stores under exactly `name` or raises FileExistsError, and returns only when the bytes survive a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import FileSystemStorage, Storage, storages
+from django.core.files.utils import validate_file_name
+from django.db import IntegrityError, transaction
+from django.utils.deconstruct import deconstructible
+
+from vernier.media.models import Blob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STAGING = "staging"
+RENDITIONS = "renditions"
+ORIGINALS = "originals"
+
+# The name of a file that is still being written ends so; nothing ever reads it.
+PART_SUFFIX = ".part"
+# The step in which files are copied and hashed.
+COPY_BYTES = 256 * 1024
+
+
+class Writer(Protocol):
+    """A file on its way into a storage: it exists under its name when `commit` has returned, else not at all."""
+
+    def write(self, chunk: bytes) -> None: ...
+    def commit(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+def staging_storage() -> Storage:
+    return storages[STAGING]
+
+
+def renditions_storage() -> Storage:
+    return storages[RENDITIONS]
+
+
+def originals_storage() -> Storage:
+    return storages[ORIGINALS]
+
+
+def create(storage: Storage, name: str) -> Writer:
+    """Start a file in any storage: written once where it is a local directory, else by way of a temporary file."""
+    if isinstance(storage, DurableFileSystemStorage):
+        return storage.create(name)
+    return SpooledWriter(storage, name)
+
+
+@contextmanager
+def local_path(storage: Storage, name: str) -> Iterator[str]:
+    """Give a path in the local file system under which the stored file can be read; raise FileNotFoundError."""
+    if isinstance(storage, FileSystemStorage):
+        yield storage.path(name)
+        return
+    with storage.open(name) as stored, tempfile.NamedTemporaryFile() as copy:
+        for chunk in stored.chunks(COPY_BYTES):
+            copy.write(chunk)
+        copy.flush()
+        yield copy.name
+
+
+@deconstructible(path="vernier.media.storages.DurableFileSystemStorage")
+class DurableFileSystemStorage(FileSystemStorage):
+    """Files in a local directory: temporary file, fsync, exclusive link, fsync of the directory."""
+
+    exclusive_create = True
+
+    def create(self, name: str) -> DurableWriter:
+        """Start a file that is written piece by piece; raise nothing if the name is taken until it is committed."""
+        validate_file_name(name, allow_relative_path=True)
+        path = Path(self.path(name))
+        _make_directories(path.parent)
+        return DurableWriter(path)
+
+    def get_available_name(self, name: str, max_length: int | None = None) -> str:  # noqa: ARG002 - Django's signature
+        """Return the name itself: another one would be a second file for the same thing."""
+        return name
+
+    def _save(self, name: str, content: File[Any]) -> str:
+        writer = self.create(name)
+        try:
+            for chunk in content.chunks(COPY_BYTES):
+                writer.write(chunk)
+            writer.commit()
+        finally:
+            writer.abort()
+        return name
+
+    def delete(self, name: str) -> None:
+        """Remove the file durably; a file that is not there is no error."""
+        path = Path(self.path(name))
+        with suppress(FileNotFoundError):
+            path.unlink()
+            _fsync_directory(path.parent)
+
+
+class DurableWriter:
+    """A file that appears under its name complete and durable, or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._part = path.with_name(f"{path.name}.{secrets.token_hex(4)}{PART_SUFFIX}")
+        self._file: IO[bytes] | None = self._part.open("xb", buffering=0)
+
+    def write(self, chunk: bytes) -> None:
+        if self._file is None:
+            raise ValueError("The file is closed.")
+        view = memoryview(chunk)
+        while view:
+            # An unbuffered write may take a part only.
+            view = view[self._file.write(view) :]
+
+    def commit(self) -> None:
+        """Make the file durable under its name; raise FileExistsError if the name is taken.
+
+        An fsync that fails is not repeated: the kernel may have dropped the pages that it could not write.
+        """
+        if self._file is None:
+            raise ValueError("The file is closed.")
+        os.fsync(self._file.fileno())
+        os.link(self._part, self._path)
+        self.abort()
+        _fsync_directory(self._path.parent)
+
+    def abort(self) -> None:
+        """Drop what was not committed; does nothing after a commit."""
+        if self._file is None:
+            return
+        self._file.close()
+        self._file = None
+        self._part.unlink(missing_ok=True)
+
+
+class SpooledWriter:
+    """The same for a storage without a directory of ours: the bytes wait in a temporary file."""
+
+    def __init__(self, storage: Storage, name: str) -> None:
+        self._storage = storage
+        self._name = name
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by abort()
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk)
+
+    def commit(self) -> None:
+        self._file.seek(0)
+        self._storage.save(self._name, File(self._file))
+        self.abort()
+
+    def abort(self) -> None:
+        self._file.close()
+
+
+@deconstructible(path="vernier.media.storages.DatabaseStorage")
+class DatabaseStorage(Storage):
+    """Files as rows of the table of Blobs, so that one database file is the whole backup."""
+
+    exclusive_create = True
+
+    def _open(self, name: str, mode: str = "rb") -> File[bytes]:
+        if mode != "rb":
+            raise ValueError(f"A blob opens in mode 'rb' only, not {mode!r}.")
+        content = Blob.objects.filter(key=name).values_list("content", flat=True).first()
+        if content is None:
+            raise FileNotFoundError(name)
+        return ContentFile(bytes(content), name=name)
+
+    def _save(self, name: str, content: File[Any]) -> str:
+        try:
+            with transaction.atomic():
+                Blob(key=name, content=content.read()).save(force_insert=True)
+        except IntegrityError as taken:
+            raise FileExistsError(name) from taken
+        return name
+
+    def get_available_name(self, name: str, max_length: int | None = None) -> str:  # noqa: ARG002 - Django's signature
+        return name
+
+    def delete(self, name: str) -> None:
+        Blob.objects.filter(key=name).delete()
+
+    def exists(self, name: str) -> bool:
+        return Blob.objects.filter(key=name).exists()
+
+    def size(self, name: str) -> int:
+        with self.open(name) as blob:
+            return int(blob.size)
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        """List the names below `path` as files, each with its whole remaining path."""
+        prefix = f"{path.strip('/')}/" if path.strip("/.") else ""
+        keys = Blob.objects.filter(key__startswith=prefix).order_by("key").values_list("key", flat=True)
+        return [], [key.removeprefix(prefix) for key in keys.iterator()]
+
+
+def _make_directories(directory: Path) -> None:
+    """Make the directory and what leads to it, each durable in its parent."""
+    if directory.is_dir():
+        return
+    _make_directories(directory.parent)
+    directory.mkdir(exist_ok=True)
+    _fsync_directory(directory.parent)
+
+
+def _fsync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

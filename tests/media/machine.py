@@ -1,0 +1,385 @@
+"""The pipeline as a state machine: no order of uploads, workers, crashes, clocks and deliveries breaks it.
+
+Workers are simulated one step at a time, so that they interleave, sleep past their lease and die between any two
+steps; rows, jobs, files and codecs are the real ones. A crash leaves everything as it is, like `kill -9`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+from uuid import UUID
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django_ox.models import OxTask
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.media.factory import NOW, author, image_bytes
+from vernier.media import process as processing
+from vernier.media.accept import Upload
+from vernier.media.conf import media_settings
+from vernier.media.exceptions import LeaseLost, TransientError
+from vernier.media.failures import FailureCode
+from vernier.media.lease import Lease, claim
+from vernier.media.models import Blob, Media, Rendition, UploadKey, Version
+from vernier.media.reconcile import reconcile
+from vernier.media.render_in_process import open_renderer_in_process
+from vernier.media.storages import DatabaseStorage, local_path, staging_storage
+from vernier.media.tasks import ring
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKERS = 3
+WHICH = st.integers(0, WORKERS - 1)
+ORIGINALS = (
+    image_bytes(48, 32),
+    image_bytes(20, 40, kind="PNG", colour=(10, 200, 90, 128)),
+    image_bytes(96, 20, kind="WEBP"),
+)
+# Enough rounds for every attempt that the settings allow, each after its lease and backoff.
+ROUNDS_MAX = 60
+LEGAL = {
+    "pending": {"pending", "processing", "failed"},
+    "processing": {"processing", "pending", "ready", "failed"},
+    "ready": {"ready"},
+    "failed": {"failed"},
+}
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+@dataclass(eq=False)
+class Worker:
+    lease: Lease
+    renderer: Any = None
+    resources: ExitStack = field(default_factory=ExitStack)
+
+
+class Pipeline(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        _empty_database()
+        self.now = NOW
+        self.owner = author()
+        self.acknowledged: dict[tuple[UUID, int], bytes] = {}
+        self.keys: dict[str, tuple[UUID, bytes]] = {}
+        self.workers: list[Worker] = []
+        self.statuses: dict[tuple[UUID, int], str] = {}
+        self.claims: dict[tuple[UUID, int], int] = {}
+
+    def clock(self) -> datetime:
+        return self.now
+
+    # Uploads
+
+    @initialize()
+    def first_upload(self) -> None:
+        self.accept(ORIGINALS[0], None)
+
+    @rule(original=st.sampled_from(ORIGINALS), key=st.sampled_from([None, "a", "b"]))
+    def accept(self, original: bytes, key: str | None) -> None:
+        if key in self.keys and self.keys[key][1] != original:
+            return
+        with Upload() as upload:
+            upload.write(original)
+            accepted = upload.accept(owner=self.owner, idempotency_key=key, now=self.now)
+        if key is not None and key in self.keys:
+            assert (accepted.media_id, accepted.created) == (self.keys[key][0], False)
+            return
+        assert accepted.created
+        self.acknowledged[accepted.media_id, accepted.number] = original
+        if key is not None:
+            self.keys[key] = (accepted.media_id, original)
+
+    @rule(original=st.sampled_from(ORIGINALS))
+    def accept_and_lose_the_transaction(self, original: bytes) -> None:
+        """The job cannot be enqueued: neither row nor file nor job is left."""
+        before = _counts()
+        with mock.patch("vernier.media.accept.ring", side_effect=Crash), _expected(Crash), Upload() as upload:
+            upload.write(original)
+            upload.accept(owner=self.owner, now=self.now)
+        assert _counts() == before
+
+    # Workers
+
+    @precondition(lambda self: len(self.workers) < WORKERS)
+    @rule(choice=st.integers(0, 20))
+    def deliver(self, choice: int) -> None:
+        """A worker takes a job off the queue and claims its Version, or finds that there is nothing to do."""
+        jobs = list(OxTask.objects.filter(status="READY").order_by("enqueued_at", "pk"))
+        due = [job for job in jobs if job.run_after is None or job.run_after <= self.now]
+        if not due:
+            return
+        job = due[choice % len(due)]
+        job.delete()
+        self._claim(UUID(job.args[0]), job.args[1])
+
+    @precondition(lambda self: len(self.workers) < WORKERS)
+    @rule(choice=st.integers(0, 20))
+    def deliver_again(self, choice: int) -> None:
+        """A job that was delivered before, or never was one, comes once more."""
+        known = list(self.acknowledged)
+        self._claim(*known[choice % len(known)])
+
+    def _claim(self, media_id: UUID, number: int) -> None:
+        before = Version.objects.get(media_id=media_id, number=number)
+        lease = claim(media_id, number, conf=media_settings(), clock=self.clock)
+        if lease is None:
+            return
+        assert before.status in {"pending", "processing"}
+        assert lease.version.attempts == before.attempts + 1
+        self.claims[media_id, number] = self.claims.get((media_id, number), 0) + 1
+        self.workers.append(Worker(lease=lease))
+
+    @precondition(lambda self: self.workers)
+    @rule(which=WHICH, times=st.integers(1, 5), crash=st.sampled_from([None, "before store", "after store"]))
+    def step(self, which: int, times: int, crash: str | None) -> None:
+        """A worker does what its Version needs next, perhaps late, and perhaps dies in the last step."""
+        worker = self.workers[which % len(self.workers)]
+        for remaining in reversed(range(times)):
+            if worker in self.workers:
+                self._step(worker, crash if remaining == 0 else None)
+
+    def _step(self, worker: Worker, crash: str | None) -> None:
+        held, before = self._holds(worker), _state(worker.lease.version)
+        try:
+            with _crashing_at(crash):
+                self._next_step(worker)
+        except LeaseLost:
+            assert not held, "a worker lost a lease that it held"
+            self._drop(worker)
+        except Crash:
+            self._drop(worker)
+        if not held:
+            assert _state(worker.lease.version) == before, "a worker wrote without its lease"
+        if not self._holds(worker) and worker in self.workers:
+            self._drop(worker)
+
+    def _next_step(self, worker: Worker) -> None:
+        lease = worker.lease
+        lease.version.refresh_from_db()
+        missing = lease.version.missing_variants()
+        if missing == ():
+            processing.finish(lease)
+        elif worker.renderer is None:
+            opened = processing._staged_original(lease.version)
+            path = worker.resources.enter_context(opened)
+            worker.renderer = worker.resources.enter_context(self._open(path, lease))
+            processing.measure(lease, worker.renderer)
+        else:
+            processing.make_rendition(lease, worker.renderer, (missing or lease.version.recipes)[0])
+            key = lease.version.media_id, lease.version.number
+            self.claims[key] = 1
+
+    def _open(self, path: str, lease: Lease) -> AbstractContextManager[Any]:
+        return open_renderer_in_process(
+            path,
+            image_type=lease.version.image_type,
+            variants=lease.version.recipes,
+            settings=lease.conf,
+            on_tick=lease.tick,
+        )
+
+    @precondition(lambda self: self.workers)
+    @rule(which=WHICH, is_strike=st.booleans())
+    def meet_trouble(self, which: int, is_strike: bool) -> None:
+        """An attempt ends in a failure that may pass."""
+        worker = self.workers[which % len(self.workers)]
+        held, before = self._holds(worker), _state(worker.lease.version)
+        error = TransientError(FailureCode.OUT_OF_MEMORY, tries_max=3 if is_strike else None)
+        processing.retry(worker.lease, error, ring)
+        if not held:
+            assert _state(worker.lease.version) == before, "a worker wrote without its lease"
+        self._drop(worker)
+
+    @precondition(lambda self: self.workers)
+    @rule(which=WHICH)
+    def stop(self, which: int) -> None:
+        """A worker is told to end and gives its attempt back."""
+        worker = self.workers[which % len(self.workers)]
+        held, version, before = self._holds(worker), worker.lease.version, _state(worker.lease.version)
+        attempts = Version.objects.get(pk=version.pk).attempts
+        processing.hand_back(worker.lease, ring)
+        if not held:
+            assert _state(version) == before, "a worker wrote without its lease"
+        if held:
+            after = Version.objects.get(pk=version.pk)
+            assert (after.status, after.attempts) == ("pending", attempts - 1)
+            self.claims[version.media_id, version.number] -= 1
+        self._drop(worker)
+
+    @precondition(lambda self: self.workers)
+    @rule(which=WHICH)
+    def crash(self, which: int) -> None:
+        self._drop(self.workers[which % len(self.workers)])
+
+    # The world
+
+    @rule(seconds=st.sampled_from([1, 15, 45, 61, 400, 4000]))
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule(seconds=st.sampled_from([-30, -7200]))
+    def clock_goes_back(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule(choice=st.integers(0, 20))
+    def lose_job(self, choice: int) -> None:
+        jobs = list(OxTask.objects.order_by("enqueued_at", "pk"))
+        if jobs:
+            jobs[choice % len(jobs)].delete()
+
+    @rule()
+    def reconcile(self) -> None:
+        reconcile(self.now)
+
+    # What always holds
+
+    @invariant()
+    def ready_means_every_file_is_there(self) -> None:
+        for version in Version.objects.filter(status="ready"):
+            assert version.required is not None
+            made = {rendition.variant: rendition for rendition in version.renditions.all()}
+            assert set(made) == {variant.name for variant in version.required}, "Ready without all its renditions"
+        for rendition in Rendition.objects.all():
+            blob = Blob.objects.filter(key=rendition.storage_key).first()
+            assert blob is not None, "a row without its file"
+            content = bytes(blob.content)
+            assert (len(content), hashlib.sha256(content).hexdigest()) == (rendition.byte_size, rendition.sha256)
+
+    @invariant()
+    def served_is_ready(self) -> None:
+        for media in Media.objects.select_related("current"):
+            ready = media.versions.filter(status="ready")
+            assert (media.current is None) == (not ready.exists())
+            assert media.current is None or media.current.status == "ready"
+
+    @invariant()
+    def nothing_acknowledged_is_lost(self) -> None:
+        for (media_id, number), original in self.acknowledged.items():
+            version = Version.objects.get(media_id=media_id, number=number)
+            if version.status in {"pending", "processing"}:
+                with local_path(staging_storage(), version.staging_key) as path, Path(path).open("rb") as staged:
+                    assert staged.read() == original
+
+    @invariant()
+    def states_move_only_forward(self) -> None:
+        for version in Version.objects.all():
+            key = version.media_id, version.number
+            assert version.status in LEGAL[self.statuses.get(key, "pending")], "a state went backwards"
+            self.statuses[key] = version.status
+
+    @invariant()
+    def attempts_are_bounded_and_counted(self) -> None:
+        for version in Version.objects.all():
+            claims = self.claims.get((version.media_id, version.number), 0)
+            assert version.attempts == claims, "attempts are counted wrongly"
+            assert claims <= media_settings().max_attempts, "claimed too often"
+
+    # The end: without faults everything comes to rest
+
+    def teardown(self) -> None:
+        for worker in list(self.workers):
+            self._drop(worker)
+        for _ in range(ROUNDS_MAX):
+            self._round()
+            if not Version.objects.filter(status__in=["pending", "processing"]).exists():
+                break
+        self._check_rest()
+
+    def _round(self) -> None:
+        conf = media_settings()
+        self.now += timedelta(seconds=conf.lease_seconds + conf.backoff_max_seconds + conf.reconcile_seconds)
+        reconcile(self.now)
+        for job in OxTask.objects.filter(status="READY"):
+            job.delete()
+            media_id, number = UUID(job.args[0]), job.args[1]
+            processing.process(media_id, number, ring=ring, open_renderer=open_renderer_in_process, clock=self.clock)
+
+    def _check_rest(self) -> None:
+        for media_id, number in self.acknowledged:
+            assert Version.objects.get(media_id=media_id, number=number).status in {"ready", "failed"}
+        assert Version.objects.count() == len(self.acknowledged)
+        self.now += timedelta(days=8)
+        reconcile(self.now)
+        assert staging_storage().listdir("")[1] == []
+        named = set(Rendition.objects.values_list("storage_key", flat=True))
+        of_ready = Version.objects.filter(status="ready").values_list("media_id", flat=True)
+        files = set(Blob.objects.values_list("key", flat=True))
+        assert named <= files, "a row without its file"
+        # What a failed Version left behind waits for the sweep; a Ready one has nothing to leave.
+        assert not [key for key in files - named if UUID(key.split("/")[1]) in set(of_ready)]
+        self.ready_means_every_file_is_there()
+
+    def _holds(self, worker: Worker) -> bool:
+        """Whether the row says that this worker's lease is in force; asked without the code under test."""
+        row = Version.objects.get(pk=worker.lease.version.pk)
+        return (
+            row.status == "processing"
+            and row.lease_token == worker.lease.token
+            and row.lease_expires_at is not None
+            and row.lease_expires_at > self.now
+        )
+
+    def _drop(self, worker: Worker) -> None:
+        self.workers.remove(worker)
+        worker.resources.close()
+
+
+@contextmanager
+def _crashing_at(point: str | None) -> Iterator[None]:
+    """Let the process die at the store: before the file is created, or after it and before its row."""
+    if point is None:
+        yield
+        return
+    save = DatabaseStorage.save
+
+    def dying(self: DatabaseStorage, *args: Any, **kwargs: Any) -> str:
+        if point == "after store":
+            save(self, *args, **kwargs)
+        raise Crash
+
+    with mock.patch.object(DatabaseStorage, "save", dying):
+        yield
+
+
+@contextmanager
+def _expected(kind: type[BaseException]) -> Iterator[None]:
+    try:
+        yield
+    except kind:
+        return
+    raise AssertionError(f"{kind.__name__} was not raised")
+
+
+def _state(version: Version) -> Any:
+    row = Version.objects.filter(pk=version.pk).values().get()
+    renditions = list(version.renditions.order_by("pk").values())
+    return row, renditions, Media.objects.values_list("current_id", flat=True).get(pk=version.media_id)
+
+
+def _counts() -> tuple[int, ...]:
+    staged = len(staging_storage().listdir("")[1])
+    return (Media.objects.count(), Version.objects.count(), OxTask.objects.count(), staged)
+
+
+def _empty_database() -> None:
+    staging = staging_storage()
+    with transaction.atomic():
+        OxTask.objects.all().delete()
+        Media.objects.update(current=None)
+        for model in (UploadKey, Rendition, Version, Media, Blob):
+            model._default_manager.all().delete()
+    staging.save("probe", ContentFile(b""))
+    for name in staging.listdir("")[1]:
+        staging.delete(name)
