@@ -1,0 +1,124 @@
+"""Everything that knows the task engine django-ox: its worker, its rows and its clean-up.
+
+The engine only rings: attempts, delays and leases are in the Version's row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.utils import timezone
+from django_ox import worker as ox
+from django_ox.management.commands.ox_worker import install_stop_handlers
+from django_ox.models import OxTask
+
+from vernier.media import process
+from vernier.media.tasks import process_version
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+    from pathlib import Path
+
+    from django.db.models import QuerySet
+
+# Finished rows that one clean-up deletes: its transaction stays short, the next one takes the rest.
+PRUNE_BATCH_ROWS = 500
+
+_FINISHED = (OxTask.Status.SUCCESSFUL, OxTask.Status.DISCARDED, OxTask.Status.FAILED, OxTask.Status.LOST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """Jobs that wait, those for later included, and jobs that run."""
+
+    queued: int
+    running: int
+
+
+class Worker(ox.Worker):
+    """The engine's worker; when it is told to stop, the job that it runs hands its work back at once."""
+
+    def request_stop(self) -> None:
+        super().request_stop()
+        process.request_stop()
+
+
+def run_worker(*, heartbeat: Path, poll_seconds: float) -> None:
+    """Run jobs until SIGTERM or SIGINT; a second signal ends the process on the spot."""
+    worker = _configured_worker(heartbeat=heartbeat, poll_seconds=poll_seconds)
+    retire = install_stop_handlers(worker)
+    try:
+        worker.run()
+    finally:
+        retire()
+        heartbeat.unlink(missing_ok=True)
+
+
+def drain() -> int:
+    """Run every job that is due, those that they enqueue for now included, and return how many there were."""
+    return _drain(_configured_worker())
+
+
+def drain_until_signal() -> int:
+    """Drain, but end at SIGTERM or SIGINT: then the running job hands its work back."""
+    worker = _configured_worker()
+    retire = install_stop_handlers(worker)
+    try:
+        return _drain(worker)
+    finally:
+        retire()
+
+
+def live_jobs(now: datetime | None = None) -> set[tuple[UUID, int]]:
+    """Return the (media id, version number) of every processing job that waits or runs.
+
+    A running job whose lock has expired belongs to a worker that is gone. It counts as lost, so that the Version
+    need not wait until the engine notices.
+    """
+    now = now or timezone.now()
+    jobs = _unfinished().filter(task_path=process_version.module_path)
+    live = jobs.exclude(status=OxTask.Status.RUNNING, lease_expires_at__lte=now)
+    return {(UUID(args[0]), int(args[1])) for args in live.values_list("args", flat=True).iterator()}
+
+
+def count_jobs() -> JobCounts:
+    counts = _unfinished().aggregate(
+        queued=Count("pk", filter=Q(status=OxTask.Status.READY)),
+        running=Count("pk", filter=Q(status=OxTask.Status.RUNNING)),
+    )
+    return JobCounts(**counts)
+
+
+def prune(older_than: timedelta, *, now: datetime | None = None) -> int:
+    """Delete a batch of the rows of jobs that finished so long ago; write nothing where there are none."""
+    horizon = (now or timezone.now()) - older_than
+    finished = OxTask.objects.filter(status__in=_FINISHED, finished_at__lt=horizon)
+    old = list(finished.values_list("pk", flat=True)[:PRUNE_BATCH_ROWS])
+    if old:
+        # A row that was put back meanwhile does not match any more.
+        finished.filter(pk__in=old).delete()
+    return len(old)
+
+
+def _configured_worker(*, heartbeat: Path | None = None, poll_seconds: float = 1) -> ox.Worker:
+    return ox.worker_class()(
+        concurrency=1,
+        poll_interval=poll_seconds,
+        heartbeat_file=None if heartbeat is None else str(heartbeat),
+    )
+
+
+def _drain(worker: ox.Worker) -> int:
+    # What a worker that was killed has left is due again when its lock has expired.
+    worker.reap()
+    ran = 0
+    while not worker.stopping and worker.run_once():
+        ran += 1
+    return ran
+
+
+def _unfinished() -> QuerySet[OxTask]:
+    return OxTask.objects.filter(status__in=(OxTask.Status.READY, OxTask.Status.RUNNING))
