@@ -1,0 +1,117 @@
+"""What every command does first: data directory, secret key, Django, database."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from vernier.site.data_directory import (
+    BACKUPS,
+    DATABASE,
+    as_data_directory_error,
+    make_data_directory,
+    require_writable,
+)
+from vernier.site.exceptions import VernierError
+from vernier.sqlite.backup import copy_database
+from vernier.sqlite.file_lock import FileLock
+
+if TYPE_CHECKING:
+    from vernier.site.environment import Environment
+
+
+def prepare(*, is_server: bool = False, is_supervised: bool = False) -> None:
+    """Set Django up on a data directory with a migrated database; raise VernierError where that is not possible.
+
+    A process that `serve` has started finds all of that done.
+    """
+    # Whatever is made in the data directory is for its owner alone.
+    os.umask(0o077)
+    environment: Environment = import_module("vernier.site.settings").ENVIRONMENT
+    directory: Path = environment["DATA_DIR"]
+    if not is_supervised:
+        for warning in environment.warnings:
+            print(f"vernier: {warning}", file=sys.stderr)
+        make_data_directory(directory)
+        require_writable(directory)
+    # Children, and whatever changes the working directory, find the same data.
+    os.environ["VERNIER_DATA_DIR"] = str(directory)
+    django.setup()
+    if not is_server and environment["LOG_LEVEL"] != "DEBUG":
+        # A command answers on the terminal; what went well is no news there.
+        logging.getLogger("vernier").setLevel(logging.WARNING)
+    if not is_supervised:
+        migrate(directory)
+
+
+def migrate(directory: Path) -> None:
+    """Bring the database to this version's schema, after a backup of what is in it.
+
+    One process at a time: even the first connection to a new database changes the file.
+    """
+    try:
+        with FileLock(directory / "migrate.lock"):
+            if not _pending():
+                return
+            if _applied():
+                _back_up(directory)
+                call_command("migrate", verbosity=0, interactive=False)
+            else:
+                _create()
+    except OSError as error:
+        raise as_data_directory_error(error, directory) from error
+
+
+def close() -> None:
+    """Close the connections properly; the last one to close leaves the database file complete."""
+    connections.close_all()
+
+
+def _pending() -> bool:
+    executor = MigrationExecutor(connection)
+    unknown = sorted(
+        key
+        for key in executor.loader.applied_migrations
+        if key[0] in executor.loader.migrated_apps and key not in executor.loader.disk_migrations
+    )
+    if unknown:
+        raise VernierError(
+            f"The database was made by a newer version of Vernier (it has {unknown[0][0]} {unknown[0][1]}, "
+            "which this version does not know). Install that version, or restore a backup of this one."
+        )
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _applied() -> bool:
+    return bool(MigrationExecutor(connection).loader.applied_migrations)
+
+
+def _create() -> None:
+    """Make the schema of a new database with one fsync instead of a hundred.
+
+    Without checkpoints everything is in the log, whose checksums tell a torn end: a power cut meanwhile costs
+    migrations, which the next start repeats.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous=OFF")
+        call_command("migrate", verbosity=0, interactive=False)
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _back_up(directory: Path) -> None:
+    backups = directory / BACKUPS
+    backups.mkdir(mode=0o700, exist_ok=True)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    copy_database(Path(settings.DATABASES["default"]["NAME"]), backups / f"{stamp}-{DATABASE}")

@@ -1,0 +1,18 @@
+"""The site as an ASGI application."""
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from django.core.asgi import get_asgi_application
+
+if TYPE_CHECKING:
+    from asgiref.typing import ASGI3Application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vernier.site.settings")
+
+# Django describes the same protocol in types of its own.
+_django = cast("ASGI3Application", get_asgi_application())
+
+from vernier.media_api.upload import UploadHandler  # noqa: E402 - its models load once Django is set up
+
+application = UploadHandler(_django)

@@ -1,0 +1,23 @@
+"""What every test has: an empty staging directory, and an author when it asks for one."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+
+@pytest.fixture(autouse=True)
+def clean_staging():
+    """Leave no staged file to the next test."""
+    yield
+    staging = Path(settings.STORAGES["staging"]["OPTIONS"]["location"])
+    for entry in staging.iterdir() if staging.is_dir() else ():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def author(db):
+    from vernier.authors.models import Author
+
+    return Author.objects.create_user("alice")

@@ -1,0 +1,151 @@
+"""Kill real processes while photos are uploaded and processed; every acknowledged upload must come out right."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from uuid import uuid4
+
+import httpx
+import psutil
+import pytest
+
+from tests.processes.photos import looks_alike, photos
+from tests.processes.server import Server, running, wait_until
+
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+
+KILLS = 24
+# Kills that hit nothing do not count; so many tries are enough on a machine ten times as slow.
+TRIES_MAX = 400
+SETTLE_SECONDS_MAX = 240
+UPLOADS_MAX = 16
+# An upload takes about half a second, so that kills can land in it.
+UPLOAD_CHUNK_BYTES = 64 * 1024
+UPLOAD_PAUSE_SECONDS = 0.008
+
+
+class Client(threading.Thread):
+    """An author who uploads photos until told to stop, and repeats what was not acknowledged, under the same key."""
+
+    def __init__(self, server: Server, token: str) -> None:
+        super().__init__(daemon=True)
+        self.server, self.token = server, token
+        self.is_sending = threading.Event()
+        self.enough = threading.Event()
+        self.acknowledged: dict[str, object] = {}
+        self.unexpected: list[str] = []
+
+    def run(self) -> None:
+        for photo in itertools.islice(itertools.cycle(photos()), UPLOADS_MAX):
+            key = str(uuid4())
+            while not self.enough.is_set():
+                location = self._try(photo, key)
+                if location is not None:
+                    self.acknowledged[location] = photo
+                    break
+                time.sleep(0.1)
+
+    def _try(self, photo, key: str) -> str | None:
+        head = f'--edge\r\nContent-Disposition: form-data; name="file"; filename="{photo.name}"\r\n\r\n'.encode()
+        body = head + photo.content + b"\r\n--edge--\r\n"
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "multipart/form-data; boundary=edge",
+            "Content-Length": str(len(body)),
+            "Idempotency-Key": key,
+        }
+        try:
+            answer = httpx.post(f"{self.server.url}/media", content=self._slowly(body), headers=headers, timeout=30)
+        except httpx.TransportError:
+            return None
+        finally:
+            self.is_sending.clear()
+        if answer.status_code != 201:
+            self.unexpected.append(answer.text)
+            return None
+        return answer.headers["Location"]
+
+    def _slowly(self, body: bytes):
+        for start in range(0, len(body), UPLOAD_CHUNK_BYTES):
+            self.is_sending.set()
+            yield body[start : start + UPLOAD_CHUNK_BYTES]
+            time.sleep(UPLOAD_PAUSE_SECONDS)
+
+
+def test_kill__every_acknowledged_upload_is_ready_and_right(tmp_path):
+    server = Server(
+        tmp_path / "data",
+        workers=2,
+        lease_seconds=5,
+        reconcile_seconds=1,
+        backoff_seconds=1,
+        # A photo may be killed more often here than in a lifetime.
+        max_attempts=100,
+    )
+    with running(server):
+        client = Client(server, server.token())
+        client.start()
+        kills = _kill_until_enough(server, client)
+        client.join(timeout=120)
+        assert not client.is_alive()
+        server.kill()
+        server.start()
+        wait_until(lambda: not _unfinished(server), SETTLE_SECONDS_MAX, "work is left unfinished")
+        _check(server, client)
+        # The orphans of uploads that a kill cut off are the sweep's; one such kill leaves at most one.
+        assert len(server.staged()) <= kills["web"] + kills["serve"]
+        assert server.stop() == 0
+
+
+def _kill_until_enough(server: Server, client: Client) -> dict[str, int]:
+    chance, kills = random.Random(20261130), {"worker": 0, "web": 0, "serve": 0}
+    for _ in range(TRIES_MAX):
+        if sum(kills.values()) >= KILLS:
+            return kills
+        time.sleep(chance.uniform(0.2, 1.2))
+        role = chance.choice(["worker", "worker", "web", "serve"])
+        if role == "serve" and kills["serve"] < 4 and _is_rendering(server):
+            server.kill()
+            kills[role] += 1
+            server.start()
+        elif (role == "worker" and _is_rendering(server)) or (role == "web" and client.is_sending.is_set()):
+            kills[role] += _kill_one(server, role)
+    pytest.fail(f"only {kills} of {KILLS} kills landed in the middle of something")
+
+
+def _kill_one(server: Server, role: str) -> bool:
+    victims = server.children(role)
+    if not victims:
+        return False
+    try:
+        victims[0].kill()
+    except psutil.NoSuchProcess:
+        return False
+    return True
+
+
+def _is_rendering(server: Server) -> bool:
+    return bool(server.rows("SELECT 1 FROM media_version WHERE status = 'processing' LIMIT 1"))
+
+
+def _unfinished(server: Server) -> list[tuple]:
+    return server.rows("SELECT id FROM media_version WHERE status IN ('pending', 'processing')")
+
+
+def _check(server: Server, client: Client) -> None:
+    assert client.unexpected == []
+    assert len(client.acknowledged) == UPLOADS_MAX
+    for location, photo in client.acknowledged.items():
+        served = httpx.get(location, headers={"Accept": "image/avif"})
+        assert (served.status_code, served.headers["Content-Type"]) == (200, "image/avif")
+        assert looks_alike(photo, served.content), photo.name
+    assert server.rows("SELECT count(*) FROM media_version WHERE status != 'ready'") == [(0,)]
+    # The same key is the same upload, however often its answer was lost.
+    assert server.rows("SELECT count(*) FROM media_media") == [(UPLOADS_MAX,)]
+    named = {key for (key,) in server.rows("SELECT storage_key FROM media_rendition")}
+    assert named == {key for (key,) in server.rows("SELECT key FROM media_blob")}
+    assert server.rows("SELECT count(*) FROM media_version WHERE staging_key != ''") == [(0,)]
+    assert server.rows("PRAGMA integrity_check") == [("ok",)]

@@ -1,0 +1,36 @@
+import stat
+
+import pytest
+
+from vernier.site.data_directory import make_data_directory, require_writable, secret_key
+from vernier.site.exceptions import DataDirectoryError
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_data_directory__is_the_owners_alone(tmp_path):
+    make_data_directory(tmp_path / "new" / "data")
+    assert mode(tmp_path / "new" / "data") == 0o700
+    require_writable(tmp_path / "new" / "data")
+
+
+def test_data_directory__below_a_file_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataDirectoryError, match="cannot be used: a part of its path is not a directory"):
+        make_data_directory(tmp_path / "file" / "data")
+
+
+def test_secret_key__is_made_once(tmp_path):
+    key = secret_key(tmp_path / "data")
+    assert len(key) >= 50
+    assert secret_key(tmp_path / "data") == key
+    assert mode(tmp_path / "data" / "secret-key") == 0o600
+    assert [file.name for file in (tmp_path / "data").glob("secret*")] == ["secret-key"]
+
+
+def test_secret_key__empty_file_is_refused(tmp_path):
+    (tmp_path / "secret-key").touch()
+    with pytest.raises(DataDirectoryError, match="is empty"):
+        secret_key(tmp_path)
