@@ -6,9 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-import httpx
-
-from bench.figures import jpeg_of, report, seconds, upload
+from bench.figures import RawClient, jpeg_of, report, seconds
 from tests.processes.server import Server, running
 
 PAIRS = 60
@@ -19,15 +17,12 @@ def main(directory: Path) -> None:
     content = jpeg_of(BYTES)
     server = Server(directory / "data", workers=1)
     # Rendering would compete for the processor: what is measured is the acknowledgement.
-    with running(server), httpx.Client(timeout=60) as client:
+    with running(server):
         token = server.token()
         for worker in server.children("worker"):
             worker.suspend()
-        floor = Floor(directory)
-        pairs = [
-            (seconds(lambda: upload(server.url, token, content, client)), seconds(lambda: floor.write(content)))
-            for _ in range(PAIRS)
-        ][5:]
+        floor, client = Floor(directory), RawClient(server.url, token, content)
+        pairs = [(seconds(client.upload), seconds(lambda: floor.write(content))) for _ in range(PAIRS)][5:]
         report("time to 201", [ours for ours, _ in pairs], [bare for _, bare in pairs], aim="2.0 or less")
         for worker in server.children("worker"):
             worker.resume()

@@ -18,6 +18,8 @@ from vernier.media.variants import DEFAULT_VARIANTS, Variant, required_variants
 CORPUS = Path(__file__).parent.parent / "corpus"
 _PHOTOS = Path(__file__).parents[3] / "shared" / "photos"
 SETTINGS = MediaSettings()
+# Flat areas of the corpus move by no more than this per channel at the default qualities.
+TOLERANCE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

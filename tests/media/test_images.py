@@ -1,11 +1,7 @@
-"""The corpus of difficult originals, each through a real child, and the policy for pixels."""
+"""The policy for pixels: what is decoded, how it is turned, converted and encoded."""
 
 import io
-import json
-import re
-import shutil
 import struct
-import subprocess
 
 import numpy as np
 import pytest
@@ -16,9 +12,7 @@ from PIL import Image, ImageCms, ImageOps
 from tests.media.rendering import (
     CORPUS,
     SETTINGS,
-    Result,
-    Row,
-    corpus_rows,
+    TOLERANCE,
     decode,
     photo,
     pixels,
@@ -31,32 +25,7 @@ from vernier.media.failures import FailureCode
 from vernier.media.images import Picture, verify
 from vernier.media.variants import Size
 
-# Flat areas of the corpus move by no more than this per channel at the default qualities.
-TOLERANCE = 6
-# What each word after `reject:` stands for among the reason codes.
-REJECTIONS = {
-    "too-large": {FailureCode.TOO_MANY_PIXELS},
-    "corrupt": {FailureCode.UNDECODABLE},
-    "truncated": {FailureCode.TRUNCATED},
-    "unsupported": {FailureCode.UNSUPPORTED_TYPE},
-}
-# Groups of exiftool that tell of the format itself.
-PLAIN_GROUPS = {"SourceFile", "ExifTool", "File", "Composite", "JFIF", "PNG", "GIF", "QuickTime"}
 LARGE = 10**9
-
-
-@pytest.mark.parametrize("row", corpus_rows(), ids=lambda row: row.file)
-def test_corpus(row: Row, tmp_path):
-    if not _is_accepted(row):
-        assert "reject:not-image" in row.expected or "reject:unsupported" in row.expected
-        return
-    outcome = _outcome(row)
-    if isinstance(outcome, PermanentError):
-        assert "reject:" in row.expected or row.expected.startswith("ok-tolerated")
-        assert outcome.code in _refusals(row)
-    else:
-        assert row.expected.startswith("ok")
-        _check_result(row, outcome, tmp_path)
 
 
 def test_original__metadata_that_inflates_stays_small():
@@ -253,62 +222,6 @@ def test_verify__damage_and_metadata(encoding, tmp_path):
         with pytest.raises(TransientError) as caught:
             verify(damaged)
         assert caught.value.code == FailureCode.STORAGE_UNAVAILABLE
-
-
-def _is_accepted(row: Row) -> bool:
-    return sniff_path(row.path) is not None
-
-
-def _outcome(row: Row) -> Result | PermanentError:
-    try:
-        return render_set(row.path)
-    except PermanentError as error:
-        return error
-
-
-def _refusals(row: Row) -> set[FailureCode]:
-    if row.expected.startswith("ok-tolerated"):
-        return REJECTIONS["corrupt"] | REJECTIONS["truncated"]
-    words = re.split(r"[:\s]+", row.expected)
-    return set().union(*(REJECTIONS.get(word, set()) for word in words))
-
-
-def _check_result(row: Row, result: Result, tmp_path) -> None:
-    size = result.measured.size
-    assert f"{size.width}x{size.height}" in row.expected.split()
-    assert result.measured.has_alpha == ("alpha" in row.expected.split())
-    for rendered in result.renditions.values():
-        image = decode(rendered, "RGBA")
-        _check_colours(row, image)
-        if "alpha" in row.expected.split():
-            assert image.getextrema()[3][0] < 255
-    served = [rendered.data for rendered in result.renditions.values()]
-    if "nometa" in row.expected or "notrailing" in row.expected:
-        assert not any(
-            re.search(rb"secret|Exif\0|http|ICC_PROFILE|PK\x03\x04", data, re.IGNORECASE) for data in served
-        )
-    if "nometa" in row.expected:
-        _check_with_exiftool(served, tmp_path)
-
-
-def _check_colours(row: Row, image: Image.Image) -> None:
-    for x, y, *colour in re.findall(r"px=([\d.]+),([\d.]+):(\d+),(\d+),(\d+)", row.expected):
-        seen = image.getpixel((int(float(x) * image.width), int(float(y) * image.height)))
-        assert np.abs(np.subtract(seen[:3], [int(channel) for channel in colour])).max() <= TOLERANCE
-    if "hue=red" in row.expected:
-        red, green, blue, _ = image.getpixel((image.width // 2, image.height // 2))
-        assert red > 150
-        assert red > 2 * max(green, blue)
-
-
-def _check_with_exiftool(served: list[bytes], tmp_path) -> None:
-    if shutil.which("exiftool") is None:
-        return
-    paths = [tmp_path / str(number) for number, _ in enumerate(served)]
-    for path, data in zip(paths, served, strict=True):
-        path.write_bytes(data)
-    told = subprocess.run(["exiftool", "-G", "-j", *paths], capture_output=True, check=True).stdout
-    assert {key.split(":")[0] for file in json.loads(told) for key in file} <= PLAIN_GROUPS
 
 
 def _limited(*, memory_mib: int):

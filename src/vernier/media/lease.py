@@ -66,6 +66,10 @@ class Lease:
         if self.clock() >= self.renew_at:
             self.renew()
 
+    def check(self) -> None:
+        """Raise LeaseLost unless the lease is still held; writes nothing."""
+        require(self.held().exists())
+
     def renew(self) -> None:
         """Extend the lease to its full length from now; raise LeaseLost."""
         require(self.held().renew(until=self.clock() + timedelta(seconds=self.conf.lease_seconds)))

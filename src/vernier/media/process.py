@@ -121,8 +121,8 @@ def make_renditions(lease: Lease, open_renderer: OpenRenderer) -> None:
         open_renderer(
             path,
             image_type=version.image_type,
-            # All of the set, whatever is missing: a size is stepped down from the next larger one, and the bytes of
-            # a rendition must not depend on which of the others were made before a crash.
+            # All of the set, whatever is missing: the largest decides how the original is shrunk, and the bytes of a
+            # rendition must not depend on which of the others were made before a crash.
             variants=version.recipes,
             settings=lease.conf,
             on_tick=lease.tick,
@@ -146,7 +146,7 @@ def make_rendition(lease: Lease, renderer: Renderer, variant: Variant) -> None:
     """Render, store, read back, verify; then, in one transaction, the row and the count of attempts anew."""
     rendered = renderer.render(variant)
     # What comes late to the store is harmless, but it is better not to come.
-    lease.renew()
+    lease.check()
     key = _store(lease, variant, rendered)
     _verify(renderer, key, rendered)
     now = lease.clock()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from asgiref.typing import HTTPResponseBodyEvent, HTTPResponseStartEvent
 from django.core.exceptions import BadRequest
 from django.core.handlers.asgi import ASGIRequest
-from django.db import close_old_connections
+from django.db import DatabaseError, connection
 from django.http import HttpResponse, JsonResponse
 
 from vernier.media.accept import Upload, check_upload_key
@@ -64,7 +64,7 @@ class UploadHandler:
         request = _request(scope)
         if request is None:
             body = Body(receive, media_api_settings())
-            await _respond(send, body, invalid_request("The headers or the query cannot be read.").response())
+            await respond(send, body, invalid_request("The headers or the query cannot be read.").response())
         elif request.method == "POST" and request.path_info == MEDIA_PATH:
             await self._take(request, Body(receive, media_api_settings()), send)
         else:
@@ -81,7 +81,7 @@ class UploadHandler:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer, and refusal() logs it
             response = refusal(error).response()
-        await _respond(send, body, response)
+        await respond(send, body, response)
 
     async def _create(self, request: ASGIRequest, body: Body) -> HttpResponse:
         """Answer 201 with the address in `Location` and in the body: clients read the one or the other."""
@@ -109,11 +109,13 @@ class UploadHandler:
         """Run the call in one of the threads. A cancelled caller still waits for it: a thread cannot be stopped."""
 
         def run() -> T:
-            close_old_connections()
             try:
                 return call(*args, **kwargs)
-            finally:
-                close_old_connections()
+            except DatabaseError:
+                # These few threads keep their connections, which cost more to open than an upload's queries take.
+                # One on which something went wrong may be of no use any more.
+                connection.close()
+                raise
 
         future = asyncio.get_running_loop().run_in_executor(self._threads, run)
         try:
@@ -175,7 +177,7 @@ def _check_length(request: ASGIRequest) -> None:
         raise UploadTooLarge(f"The body has {length} bytes; a file may have at most {ceiling}.")
 
 
-async def _respond(send: ASGISendCallable, body: Body, response: HttpResponse) -> None:
+async def respond(send: ASGISendCallable, body: Body, response: HttpResponse) -> None:
     """Send the answer. Where the body was not read to its end, the connection ends with it (RFC 9112 section 9.3)."""
     if body.is_complete:
         await _send(send, response, is_last=True)

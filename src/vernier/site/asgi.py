@@ -13,6 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vernier.site.settings")
 # Django describes the same protocol in types of its own.
 _django = cast("ASGI3Application", get_asgi_application())
 
-from vernier.media_api.upload import UploadHandler  # noqa: E402 - its models load once Django is set up
+# Their models load once Django is set up.
+from vernier.media_api.upload import UploadHandler  # noqa: E402
+from vernier.site.guard import BodyGuard  # noqa: E402
 
-application = UploadHandler(_django)
+application = UploadHandler(BodyGuard(_django))

@@ -38,10 +38,13 @@ def make_data_directory(directory: Path) -> None:
 
 
 def require_writable(directory: Path) -> None:
-    """Raise DataDirectoryError unless a file can be written in the directory."""
+    """Raise DataDirectoryError unless a file can be made in the directory.
+
+    Nothing is written into it: a server on a full disk still serves what it has, and refuses uploads.
+    """
     probe = directory / RUN / f"probe-{os.getpid()}"
     try:
-        probe.write_bytes(b"\0")
+        probe.touch()
         probe.unlink()
     except OSError as error:
         raise as_data_directory_error(error, directory) from error

@@ -142,13 +142,13 @@ OPTIONS = (
         name="RENDER_CPU_SECONDS",
         default=_MEDIA["render_cpu_seconds"],
         kind=whole(1, 3600),
-        help="The CPU time that one rendition may take.",
+        help="The CPU time that an image may take, all its renditions together.",
     ),
     Option(
         name="RENDER_WALL_SECONDS",
         default=_MEDIA["render_wall_seconds"],
         kind=number(1, 3600),
-        help="The time that one rendition may take.",
+        help="How long one rendition may take by the clock.",
     ),
     Option(
         name="LOG_FORMAT",
