@@ -41,7 +41,7 @@ def number(least: float, most: float) -> Kind:
         _require(math.isfinite(value) and least <= value <= most)
         return value
 
-    return Kind(parse=parse, valid=f"a number from {least:g} to {most:g}")
+    return Kind(parse=parse, valid=f"a number from {least:.15g} to {most:.15g}")
 
 
 def switch() -> Kind:
