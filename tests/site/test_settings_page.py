@@ -10,8 +10,8 @@ from vernier.site.environment import OPTIONS
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 HEAD = """# Settings
 
-Environment variables, or lines of a file `.env` in the data directory; the environment wins. Each is checked at start:
-a value that is not valid ends the command with one sentence and exit code 2, an unknown name is reported.
+Environment variables, or lines of a file `.env` in the data directory; the environment wins. Each is checked at
+start: a value that is not valid ends the command with one sentence and exit code 2, an unknown name is reported.
 
 | variable | default | valid | what it does |
 |---|---|---|---|
