@@ -32,7 +32,6 @@ from vernier.media.models import Blob, Media, Rendition, UploadKey, Version
 from vernier.media.reconcile import reconcile
 from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, local_path, staging_storage
-from vernier.media.tasks import ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,7 +196,7 @@ class Pipeline(RuleBasedStateMachine):
         worker = self.workers[which % len(self.workers)]
         held, before = self._holds(worker), _state(worker.lease.version)
         error = TransientError(FailureCode.OUT_OF_MEMORY, tries_max=3 if is_strike else None)
-        processing.retry(worker.lease, error, ring)
+        processing.retry(worker.lease, error)
         if not held:
             assert _state(worker.lease.version) == before, "a worker wrote without its lease"
         self._drop(worker)
@@ -209,7 +208,7 @@ class Pipeline(RuleBasedStateMachine):
         worker = self.workers[which % len(self.workers)]
         held, version, before = self._holds(worker), worker.lease.version, _state(worker.lease.version)
         attempts = Version.objects.get(pk=version.pk).attempts
-        processing.hand_back(worker.lease, ring)
+        processing.hand_back(worker.lease)
         if not held:
             assert _state(version) == before, "a worker wrote without its lease"
         if held:
@@ -304,7 +303,7 @@ class Pipeline(RuleBasedStateMachine):
         for job in OxTask.objects.filter(status="READY"):
             job.delete()
             media_id, number = UUID(job.args[0]), job.args[1]
-            processing.process(media_id, number, ring=ring, open_renderer=open_renderer_in_process, clock=self.clock)
+            processing.process(media_id, number, open_renderer=open_renderer_in_process, clock=self.clock)
 
     def _check_rest(self) -> None:
         for media_id, number in self.acknowledged:

@@ -21,7 +21,6 @@ from vernier.media.models import Version
 from vernier.media.process import process
 from vernier.media.sniff import IMAGE_TYPES
 from vernier.media.storages import renditions_storage
-from vernier.media.tasks import ring
 from vernier.media.variants import Size
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("staging_directory")]
@@ -45,7 +44,7 @@ def test_corpus(row: Row, settings, staging_directory, tmp_path):
     except (UploadEmpty, UploadTypeRefused):
         assert "reject:not-image" in row.expected or "reject:unsupported" in row.expected
     else:
-        process(accepted.media_id, accepted.number, ring=ring)
+        process(accepted.media_id, accepted.number)
         _check_end(row, Version.objects.get(media_id=accepted.media_id), tmp_path)
     assert list(staging_directory.iterdir()) == []
 

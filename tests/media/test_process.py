@@ -24,7 +24,6 @@ from vernier.media.models import Blob, Media, Rendition, Version
 from vernier.media.process import backoff, process
 from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, originals_storage, renditions_storage
-from vernier.media.tasks import ring
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 
@@ -57,7 +56,7 @@ def upload(content=None):
 
 
 def run(version, clock, open_renderer=open_renderer_in_process):
-    process(version.media_id, version.number, ring=ring, open_renderer=open_renderer, clock=clock)
+    process(version.media_id, version.number, open_renderer=open_renderer, clock=clock)
     version.refresh_from_db()
     return version
 
@@ -112,7 +111,7 @@ def test_process__second_delivery_changes_nothing(clock):
 
 
 def test_process__unknown_media_is_a_quiet_no_op(clock):
-    process(upload().media_id, 7, ring=ring, clock=clock)
+    process(upload().media_id, 7, clock=clock)
 
 
 def test_process__leaves_a_version_that_another_worker_holds(clock):

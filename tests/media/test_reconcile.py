@@ -18,14 +18,13 @@ from vernier.media.models import UploadKey, Version
 from vernier.media.process import process
 from vernier.media.reconcile import Reconciled, reconcile
 from vernier.media.render_in_process import open_renderer_in_process
-from vernier.media.tasks import ring
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("staging_directory", "small_variants"),
 ]
 
-NOTHING = Reconciled(rung=0, spent=0, discarded=0, forgotten_keys=0)
+NOTHING = Reconciled(rung=0, spent=0, discarded=0, cleanups=0, forgotten_keys=0)
 
 
 @pytest.fixture(params=["engine says", "engine cannot say"])
@@ -108,7 +107,7 @@ def test_reconcile__spent_attempts_fail():
 def test_reconcile__original_left_by_a_kill_after_ready_is_deleted(staging_directory, monkeypatch):
     version = upload()
     monkeypatch.setattr("vernier.media.process.discard_staged", lambda _version: None)
-    process(version.media_id, 1, ring=ring, open_renderer=open_renderer_in_process, clock=lambda: NOW)
+    process(version.media_id, 1, open_renderer=open_renderer_in_process, clock=lambda: NOW)
     assert len(list(staging_directory.iterdir())) == 1
     assert reconcile(at(1)).discarded == 1
     assert (list(staging_directory.iterdir()), Version.objects.get().staging_key) == ([], "")
@@ -138,7 +137,7 @@ def test_reconcile__keys_are_forgotten_after_a_day():
 
 def test_reconcile__writes_nothing_where_nothing_is_wrong(engine):
     version = upload()
-    process(version.media_id, 1, ring=ring, open_renderer=open_renderer_in_process, clock=lambda: NOW)
+    process(version.media_id, 1, open_renderer=open_renderer_in_process, clock=lambda: NOW)
     with CaptureQueriesContext(
         connection,
     ) as queries:

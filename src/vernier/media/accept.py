@@ -12,6 +12,7 @@ import logging
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 from django.db import IntegrityError, transaction
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.exceptions import (
+    MediaNotFound,
     NoSpace,
     UploadEmpty,
     UploadKeyInvalid,
@@ -26,11 +28,12 @@ from vernier.media.exceptions import (
     UploadTooLarge,
     UploadTypeRefused,
 )
+from vernier.media.jobs import ring
 from vernier.media.log import log_transition
 from vernier.media.models import Media, UploadKey, Version
 from vernier.media.sniff import HEIC, SNIFF_BYTES, ImageType, sniff
 from vernier.media.storages import Writer, create, staging_storage
-from vernier.media.tasks import ring
+from vernier.media.supersede import supersede_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,31 +45,72 @@ if TYPE_CHECKING:
 logger = logging.getLogger("vernier.media")
 
 OPERATION_CREATE = "create"
+OPERATION_REPLACE = "replace"
 UPLOAD_KEY_BYTES_MAX = 255
+
+
+class Outcome(Enum):
+    """What an accepted upload has come to."""
+
+    CREATED = "created"
+    # The same Idempotency-Key with the same bytes was answered before.
+    REPEATED = "repeated"
+    # The newest Version has these very bytes.
+    UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The answer to an upload: which Version it is, and whether this very upload made it."""
+    """The answer to an upload: which Version it is, and how it came to be that."""
 
     media_id: UUID
     number: int
-    created: bool
+    outcome: Outcome
+
+    @property
+    def created(self) -> bool:
+        """Whether this very upload has made the Version."""
+        return self.outcome is Outcome.CREATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """Who uploads what for: a new Media, or a new Version of the one that is named."""
+
+    owner_id: int
+    replaces: UUID | None
+    key: str | None
+    even_if_same: bool
+    now: datetime
+
+    @property
+    def operation(self) -> str:
+        return OPERATION_CREATE if self.replaces is None else OPERATION_REPLACE
+
+    @property
+    def target(self) -> str:
+        return "" if self.replaces is None else str(self.replaces)
 
 
 def accept_upload(
-    chunks: Iterable[bytes], *, owner: AbstractBaseUser, idempotency_key: str | None = None
+    chunks: Iterable[bytes],
+    *,
+    owner: AbstractBaseUser,
+    replaces: UUID | None = None,
+    idempotency_key: str | None = None,
 ) -> Accepted:
-    """Accept an upload as a new Media of `owner`; it is durable and its job enqueued when this returns.
+    """Accept an upload of `owner`; it is durable and its job enqueued when this returns.
 
-    `chunks` is read once and never whole in memory. With an `idempotency_key` (1 to 255 visible ASCII characters)
-    a repeated call with the same bytes gives the first one's answer. Raises UploadRefused (one of its kinds) for
-    what the client can put right, NoSpace where the staging store is full.
+    It becomes a new Media, or a new Version of the Media that it `replaces`, unless the newest one there has these
+    very bytes and has not failed. `chunks` is read once and never whole in memory. With an `idempotency_key` (1 to
+    255 visible ASCII characters) a repeated call with the same bytes gives the first one's answer. Raises
+    UploadRefused (one of its kinds) for what the client can put right, MediaNotFound where `owner` has no such
+    Media, NoSpace where the staging store is full.
     """
     with Upload() as upload:
         for chunk in chunks:
             upload.write(chunk)
-        return upload.accept(owner=owner, idempotency_key=idempotency_key)
+        return upload.accept(owner=owner, replaces=replaces, idempotency_key=idempotency_key)
 
 
 class Upload:
@@ -118,18 +162,33 @@ class Upload:
             self._start()
 
     def accept(
-        self, *, owner: AbstractBaseUser, idempotency_key: str | None = None, now: datetime | None = None
+        self,
+        *,
+        owner: AbstractBaseUser,
+        replaces: UUID | None = None,
+        idempotency_key: str | None = None,
+        even_if_same: bool = False,
+        now: datetime | None = None,
     ) -> Accepted:
-        """Make the upload durable and write its rows and job in one transaction; raises as `accept_upload`."""
+        """Make the upload durable and write its rows and job in one transaction; raises as `accept_upload`.
+
+        With `even_if_same`, bytes that the newest Version has already make a new one all the same.
+        """
         check_upload_key(idempotency_key)
         self._finish()
-        now = now or timezone.now()
+        request = _Request(
+            owner_id=owner.pk,
+            replaces=replaces,
+            key=idempotency_key,
+            even_if_same=even_if_same,
+            now=now or timezone.now(),
+        )
         try:
             with transaction.atomic():
-                accepted = self._earlier(owner, idempotency_key, now) or self._insert(owner, idempotency_key, now)
+                accepted = self._record(request)
         except IntegrityError:
             # Where writers do not wait for each other, two uploads with one key meet at its constraint.
-            winner = self._earlier(owner, idempotency_key, now)
+            winner = self._earlier(request)
             if winner is None:
                 raise
             accepted = winner
@@ -176,27 +235,59 @@ class Upload:
             raise _as_no_space(error) from error
         self._is_staged = True
 
-    def _earlier(self, owner: AbstractBaseUser, key: str | None, now: datetime) -> Accepted | None:
+    def _record(self, request: _Request) -> Accepted:
+        """Write what the upload changes; the Media row is locked first."""
+        media = None if request.replaces is None else _lock_own(request.replaces, request.owner_id)
+        earlier = self._earlier(request)
+        if earlier is not None:
+            return earlier
+        accepted = self._unchanged(media, request) or self._insert(media, request)
+        if request.key is not None:
+            UploadKey.objects.create(
+                owner_id=request.owner_id,
+                operation=request.operation,
+                target=request.target,
+                key=request.key,
+                sha256=self._sha256.hexdigest(),
+                media_id=accepted.media_id,
+                number=accepted.number,
+                created_at=request.now,
+            )
+        return accepted
+
+    def _earlier(self, request: _Request) -> Accepted | None:
         """Return the answer that this key was given before; raise UploadKeyReused where the bytes differ."""
-        if key is None:
+        if request.key is None:
             return None
-        known = (
-            UploadKey.objects.select_related("version")
-            .filter(owner_id=owner.pk, operation=OPERATION_CREATE, target="", key=key)
-            .first()
-        )
+        known = UploadKey.objects.filter(
+            owner_id=request.owner_id, operation=request.operation, target=request.target, key=request.key
+        ).first()
         if known is None:
             return None
-        if known.created_at <= now - timedelta(seconds=self._conf.upload_key_seconds):
+        if known.created_at <= request.now - timedelta(seconds=self._conf.upload_key_seconds):
             known.delete()
             return None
         if known.sha256 != self._sha256.hexdigest():
             raise UploadKeyReused("This Idempotency-Key was used for other bytes; use a new key for a new file.")
-        return Accepted(media_id=known.version.media_id, number=known.version.number, created=False)
+        return Accepted(media_id=known.media_id, number=known.number, outcome=Outcome.REPEATED)
 
-    def _insert(self, owner: AbstractBaseUser, key: str | None, now: datetime) -> Accepted:
+    def _unchanged(self, media: Media | None, request: _Request) -> Accepted | None:
+        if media is None or request.even_if_same:
+            return None
+        newest = media.versions.get(number=media.newest_number)
+        if newest.sha256 != self._sha256.hexdigest() or newest.status == Version.Status.FAILED:
+            return None
+        return Accepted(media_id=media.pk, number=newest.number, outcome=Outcome.UNCHANGED)
+
+    def _insert(self, media: Media | None, request: _Request) -> Accepted:
         assert self._type is not None
-        media = Media.objects.create(owner_id=owner.pk, newest_number=1, created_at=now)
+        now = request.now
+        if media is None:
+            media = Media.objects.create(owner_id=request.owner_id, newest_number=1, created_at=now)
+        else:
+            supersede_unfinished(media, now=now)
+            media.newest_number += 1
+            media.save(update_fields=["newest_number"])
         version = Version.objects.create(
             media=media,
             number=media.newest_number,
@@ -209,17 +300,15 @@ class Upload:
             accepted_at=now,
             rung_at=now,
         )
-        if key is not None:
-            UploadKey.objects.create(
-                owner_id=owner.pk,
-                operation=OPERATION_CREATE,
-                key=key,
-                sha256=version.sha256,
-                version=version,
-                created_at=now,
-            )
         ring(version)
-        return Accepted(media_id=media.pk, number=version.number, created=True)
+        return Accepted(media_id=media.pk, number=version.number, outcome=Outcome.CREATED)
+
+
+def _lock_own(media_id: UUID, owner_id: int) -> Media:
+    media = Media.objects.select_for_update().live().filter(pk=media_id, owner_id=owner_id).first()
+    if media is None:
+        raise MediaNotFound(f"There is no image {media_id} of this author.")
+    return media
 
 
 def check_upload_key(key: str | None) -> None:

@@ -36,6 +36,12 @@ class MediaSettings:
     reconcile_seconds: float = 60
     # A staged file that no row names is removed when it is this old: longer than the longest upload.
     staging_grace_seconds: float = 3600
+    # How long the files of a Version that was served stay after a newer one has taken its place: caches and feeds
+    # name them.
+    cleanup_grace_seconds: float = 24 * 3600
+    # Dotted path of a function (see `clean_up.Purge`) that makes caches forget what is about to be removed; files
+    # are removed only after it has succeeded.
+    purge: str | None = None
     # How long an Idempotency-Key is remembered.
     upload_key_seconds: float = 24 * 3600
     # Limits of the child process that decodes and encodes. The test corpus passes under them.

@@ -31,6 +31,10 @@ class UploadKeyInvalid(UploadRefused):
     """The Idempotency-Key is not 1 to 255 bytes of visible ASCII."""
 
 
+class MediaNotFound(MediaError):  # noqa: N818 - it names what the caller is told
+    """There is no such Media of this owner, or it was deleted."""
+
+
 class NoSpace(MediaError):  # noqa: N818 - the field's term
     """The staging store has no room for the upload."""
 

@@ -31,6 +31,10 @@ class MediaQuerySet(models.QuerySet["Media"]):
         """Those that are not deleted."""
         return self.filter(deleted_at=None)
 
+    def to_clean_up(self, *, now: datetime) -> MediaQuerySet:
+        """Those that are deleted and may still have files."""
+        return self.filter(cleanup_at__lte=now, cleaned_at=None)
+
 
 class Media(models.Model):
     """A logical image: its identity stays while its Versions change."""
@@ -41,12 +45,27 @@ class Media(models.Model):
     current = models.ForeignKey("Version", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     newest_number = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
+    # The tombstone; from when on its files are to be removed, and when the last of them was.
     deleted_at = models.DateTimeField(null=True, blank=True)
+    cleanup_at = models.DateTimeField(null=True, blank=True)
+    cleaned_at = models.DateTimeField(null=True, blank=True)
 
     objects = MediaQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "media"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(deleted_at=None) | Q(current=None), name="media_deleted_serves_nothing"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["cleanup_at"],
+                name="media_to_clean_up",
+                condition=Q(cleanup_at__isnull=False, cleaned_at=None),
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)
@@ -64,6 +83,14 @@ class VersionQuerySet(models.QuerySet["Version"]):
     def due(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
         """Those whose turn it is. For one Version; no index serves both halves at once."""
         return self.filter(_is_waiting(now, conf) | _is_abandoned(now, conf))
+
+    def unfinished(self) -> VersionQuerySet:
+        return self.filter(status__in=(Version.Status.PENDING, Version.Status.PROCESSING))
+
+    def to_clean_up(self, *, now: datetime) -> VersionQuerySet:
+        """Those that have ended without being served, and may have files that nobody needs any more."""
+        ended = (Version.Status.SUPERSEDED, Version.Status.FAILED)
+        return self.filter(cleanup_at__lte=now, cleaned_at=None, status__in=ended)
 
     def held(self, *, token: uuid.UUID, now: datetime) -> VersionQuerySet:
         """Those under this lease, while it lasts. A worker writes through nothing else."""
@@ -121,28 +148,22 @@ class VersionQuerySet(models.QuerySet["Version"]):
             )
         )
 
-    def finish(self, *, now: datetime, is_newest: bool, original_key: str) -> bool:
-        """End the Version as Ready, or as superseded where a newer one is being served already."""
+    def finish(self, *, now: datetime, original_key: str) -> bool:
+        """End the Version as Ready."""
         return bool(
             self.update(
                 **_NO_LEASE,
-                status=Version.Status.READY if is_newest else Version.Status.SUPERSEDED,
+                status=Version.Status.READY,
                 failure_code="",
                 failure_detail="",
                 ready_at=now,
-                superseded_at=None if is_newest else now,
                 original_key=original_key,
                 staging_delete_at=now,
             )
         )
 
-    def supersede(self, *, now: datetime) -> bool:
-        return bool(
-            self.filter(status=Version.Status.READY).update(status=Version.Status.SUPERSEDED, superseded_at=now)
-        )
-
-    def fail(self, *, now: datetime, failure: Failure, staging_delete_at: datetime) -> bool:
-        """End the Version as failed; the original stays in staging until `staging_delete_at`."""
+    def fail(self, *, now: datetime, failure: Failure, keep_until: datetime) -> bool:
+        """End the Version as failed; its original and what renditions it has stay until `keep_until`."""
         return bool(
             self.update(
                 **_NO_LEASE,
@@ -151,8 +172,31 @@ class VersionQuerySet(models.QuerySet["Version"]):
                 failure_code=failure.code,
                 failure_detail=failure.detail,
                 failed_at=now,
-                staging_delete_at=staging_delete_at,
+                staging_delete_at=keep_until,
+                cleanup_at=keep_until,
             )
+        )
+
+    # What follows is called with the Media row locked.
+
+    def supersede(self, *, now: datetime) -> int:
+        """End them in favour of a newer Version; who worked on them has no lease any more."""
+        return self.update(**_NO_LEASE, status=Version.Status.SUPERSEDED, next_attempt_at=None, superseded_at=now)
+
+    def restart(self, *, now: datetime) -> int:
+        """Put them back to pending as if they had just been accepted."""
+        return self.update(
+            status=Version.Status.PENDING,
+            attempts=0,
+            strikes=0,
+            failure_code="",
+            failure_detail="",
+            failed_at=None,
+            superseded_at=None,
+            staging_delete_at=None,
+            cleanup_at=None,
+            rung_at=now,
+            rings=0,
         )
 
 
@@ -202,6 +246,10 @@ class Version(models.Model):
     staging_key = models.CharField(max_length=255, blank=True)
     staging_delete_at = models.DateTimeField(null=True, blank=True)
     original_key = models.CharField(max_length=255, blank=True)
+
+    # From when on the files of a superseded Version are to be removed, and when the last of them was.
+    cleanup_at = models.DateTimeField(null=True, blank=True)
+    cleaned_at = models.DateTimeField(null=True, blank=True)
 
     # What is made of it: the definitions in force at acceptance, and what the decoder found.
     variants = models.JSONField()
@@ -260,6 +308,11 @@ class Version(models.Model):
                 condition=~Q(staging_key="") & Q(staging_delete_at__isnull=False),
             ),
             models.Index(fields=["staging_key"], name="version_staged", condition=~Q(staging_key="")),
+            models.Index(
+                fields=["cleanup_at"],
+                name="version_to_clean_up",
+                condition=Q(cleanup_at__isnull=False, cleaned_at=None),
+            ),
             models.Index(fields=["-failed_at"], name="version_failed", condition=Q(status="failed")),
         ]
 
@@ -290,9 +343,19 @@ class Version(models.Model):
         made = set(self.renditions.values_list("variant", flat=True))
         return tuple(variant for variant in self.required if variant.name not in made)
 
+    @property
+    def directory(self) -> str:
+        """The common start of the keys of all files of this Version."""
+        return f"{media_directory(self.media_id)}/v{self.number}"
+
     def key_for(self, name: str, extension: str) -> str:
         """Return the deterministic key of a file of this Version, which serves as its URL path too."""
-        return f"images/{self.media_id}/v{self.number}/{name}.{extension}"
+        return f"{self.directory}/{name}.{extension}"
+
+
+def media_directory(media_id: uuid.UUID) -> str:
+    """Return the common start of the keys of all files of a Media."""
+    return f"images/{media_id}"
 
 
 class Rendition(models.Model):
@@ -307,6 +370,8 @@ class Rendition(models.Model):
     sha256 = models.CharField(max_length=SHA256_HEX_LENGTH)
     storage_key = models.CharField(max_length=255, unique=True)
     created_at = models.DateTimeField()
+    # When the file was found missing or damaged, and could not be made anew.
+    lost_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -326,14 +391,15 @@ class Rendition(models.Model):
 
 
 class UploadKey(models.Model):
-    """A client's Idempotency-Key, and the Version that it stands for."""
+    """A client's Idempotency-Key, and the Version that it stands for, which need not exist any more."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     operation = models.CharField(max_length=16)
     target = models.CharField(max_length=36, blank=True)
     key = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=SHA256_HEX_LENGTH)
-    version = models.ForeignKey(Version, on_delete=models.CASCADE, related_name="+")
+    media = models.ForeignKey(Media, on_delete=models.CASCADE, related_name="+")
+    number = models.PositiveIntegerField()
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:
@@ -343,6 +409,20 @@ class UploadKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Sighting(models.Model):
+    """A file that no row names, and when it was first seen: the sweep removes what it sees again a grace later."""
+
+    store = models.CharField(max_length=16)
+    key = models.CharField(max_length=255)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["store", "key"], name="sighting_once")]
+
+    def __str__(self) -> str:
+        return f"{self.store}:{self.key}"
 
 
 class Blob(models.Model):

@@ -22,8 +22,10 @@ from django.utils import timezone
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.exceptions import HandedBack, LeaseLost, PermanentError, TransientError
 from vernier.media.failures import FailureCode
+from vernier.media.jobs import ring, ring_clean_up
 from vernier.media.lease import Lease, claim, request_stop, require
-from vernier.media.models import Failure, Media, Rendition, Version
+from vernier.media.log import log_transition
+from vernier.media.models import Failure, Media, Rendition, Version, VersionQuerySet
 from vernier.media.render import Measured, Rendered, Verified, open_renderer
 from vernier.media.storages import (
     COPY_BYTES,
@@ -32,6 +34,7 @@ from vernier.media.storages import (
     renditions_storage,
     staging_storage,
 )
+from vernier.media.supersede import lock_media, restore_predecessor, supersede_older
 from vernier.media.variants import EXTENSIONS, Variant
 
 if TYPE_CHECKING:
@@ -58,12 +61,6 @@ class Renderer(Protocol):
     def verify(self, data: bytes) -> Verified: ...
 
 
-class Ring(Protocol):
-    """Enqueue a job for a Version; see `tasks.ring`."""
-
-    def __call__(self, version: Version, *, at: datetime | None = None) -> None: ...
-
-
 class OpenRenderer(Protocol):
     """Start a renderer for one original; see `render.open_renderer`."""
 
@@ -82,7 +79,6 @@ def process(
     media_id: UUID,
     number: int,
     *,
-    ring: Ring,
     open_renderer: OpenRenderer = open_renderer,
     clock: Callable[[], datetime] = timezone.now,
 ) -> None:
@@ -101,13 +97,13 @@ def process(
     except LeaseLost:
         lease.log("lease lost")
     except HandedBack:
-        hand_back(lease, ring)
+        hand_back(lease)
     except PermanentError as error:
         fail(lease, Failure(code=error.code, detail=error.detail), keep_days=0)
     except TransientError as error:
-        retry(lease, error, ring)
+        retry(lease, error)
     except Exception as error:
-        requeue(lease, Failure(code="", detail=repr(error)), ring, is_strike=False)
+        requeue(lease, Failure(code="", detail=repr(error)), is_strike=False)
         raise
 
 
@@ -168,40 +164,47 @@ def make_rendition(lease: Lease, renderer: Renderer, variant: Variant) -> None:
 
 
 def finish(lease: Lease) -> None:
-    """Make the Version Ready and, unless a newer one is served already, the one that is served."""
+    """Make the Version Ready and the one that is served; raise LeaseLost where it is not to be any more."""
     version = lease.version
     original_key = _keep_original(version) if lease.conf.keep_originals else ""
     with transaction.atomic():
-        media = Media.objects.select_for_update().select_related("current").get(pk=version.media_id)
+        media = lock_media(version.media_id)
         if media.deleted_at is not None or version.missing_variants() != ():
             raise LeaseLost
-        now, served = lease.clock(), media.current
-        is_newest = served is None or served.number < version.number
-        require(lease.held().finish(now=now, is_newest=is_newest, original_key=original_key))
-        if is_newest:
-            if served is not None:
-                Version.objects.filter(pk=served.pk).supersede(now=now)
-            Media.objects.filter(pk=media.pk).update(current=version)
-    lease.log("ready" if is_newest else "superseded")
-    discard_staged(version)
+        now = lease.clock()
+        require(lease.held().finish(now=now, original_key=original_key))
+        supersede_older(version, now=now, conf=lease.conf)
+        Media.objects.filter(pk=media.pk).update(current=version)
+    lease.log("ready")
+    for ended in media.versions.exclude(staging_key="").filter(staging_delete_at=now):
+        discard_staged(ended)
 
 
 def fail(lease: Lease, failure: Failure, *, keep_days: float) -> None:
     """End the Version as failed; its original goes at once, or after `keep_days`."""
     now = lease.clock()
-    failure = _bounded(failure)
-    with transaction.atomic():
-        Media.objects.select_for_update().get(pk=lease.version.media_id)
-        delete_at = now + timedelta(days=keep_days)
-        if not lease.held().fail(now=now, failure=failure, staging_delete_at=delete_at):
-            lease.log("lease lost")
-            return
+    if not end_failed(lease.held(), lease.version, failure, now=now, keep_days=keep_days):
+        lease.log("lease lost")
+        return
     lease.log("failed", code=failure.code, detail=failure.detail)
     if not keep_days:
         discard_staged(lease.version)
 
 
-def retry(lease: Lease, error: TransientError, ring: Ring) -> None:
+def end_failed(rows: VersionQuerySet, version: Version, failure: Failure, *, now: datetime, keep_days: float) -> bool:
+    """Fail the Version if it is among `rows`, and give an older unfinished one its turn; return whether it was."""
+    keep_until = now + timedelta(days=keep_days)
+    with transaction.atomic():
+        lock_media(version.media_id)
+        if not rows.filter(pk=version.pk).fail(now=now, failure=_bounded(failure), keep_until=keep_until):
+            return False
+        if version.renditions.exists():
+            ring_clean_up(version, at=keep_until)
+        restore_predecessor(version, now=now)
+    return True
+
+
+def retry(lease: Lease, error: TransientError) -> None:
     """Put the Version back for another attempt, or fail it where this kind of failure has had its tries."""
     failure = Failure(code=error.code, detail=error.detail)
     is_strike = error.tries_max is not None
@@ -209,10 +212,10 @@ def retry(lease: Lease, error: TransientError, ring: Ring) -> None:
     if has_struck_out or lease.version.attempts >= lease.conf.max_attempts:
         fail(lease, failure, keep_days=FAILED_ORIGINAL_DAYS)
     else:
-        requeue(lease, failure, ring, is_strike=is_strike)
+        requeue(lease, failure, is_strike=is_strike)
 
 
-def requeue(lease: Lease, failure: Failure, ring: Ring, *, is_strike: bool) -> None:
+def requeue(lease: Lease, failure: Failure, *, is_strike: bool) -> None:
     """Put the Version back to pending after a delay, with a job for that time."""
     now = lease.clock()
     at = now + backoff(lease.version.attempts, lease.conf)
@@ -225,7 +228,7 @@ def requeue(lease: Lease, failure: Failure, ring: Ring, *, is_strike: bool) -> N
     lease.log("requeued", code=failure.code, detail=failure.detail, at=at.isoformat())
 
 
-def hand_back(lease: Lease, ring: Ring) -> None:
+def hand_back(lease: Lease) -> None:
     """Put the Version back to pending at once and uncounted: this worker was told to stop."""
     with transaction.atomic():
         if not lease.held().hand_back(now=lease.clock()):
@@ -244,8 +247,30 @@ def backoff(attempts: int, conf: MediaSettings) -> timedelta:
     return timedelta(seconds=longest * random.uniform(0.5, 1.0))  # noqa: S311 - spreads load, protects nothing
 
 
+def process_again(version: Version, *, now: datetime) -> bool:
+    """Give a failed Version a fresh start; return whether that was possible.
+
+    It is where the failure may pass (its original is still staged) and nothing newer has been accepted.
+    """
+    with transaction.atomic():
+        media = lock_media(version.media_id)
+        again = (
+            Version.objects.filter(pk=version.pk, status=Version.Status.FAILED, number=media.newest_number)
+            .filter(staging_delete_at__gt=now, cleanup_at__gt=now, media__deleted_at=None)
+            .exclude(staging_key="")
+            .restart(now=now)
+        )
+        if again:
+            ring(version)
+    if again:
+        log_transition("started again", media_id=version.media_id, version=version.number, attempt=0)
+    return bool(again)
+
+
 def discard_staged(version: Version) -> None:
     """Delete the staged original of a Version that has ended, then its key; what fails here is done by reconcile."""
+    if not version.staging_key:
+        return
     try:
         staging_storage().delete(version.staging_key)
     except OSError:

@@ -18,10 +18,10 @@ from django.utils.module_loading import import_string
 
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.failures import FailureCode
+from vernier.media.jobs import ring, ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Failure, Media, UploadKey, Version
-from vernier.media.process import FAILED_ORIGINAL_DAYS, discard_staged
-from vernier.media.tasks import ring
+from vernier.media.process import FAILED_ORIGINAL_DAYS, discard_staged, end_failed
 
 logger = logging.getLogger("vernier.media")
 
@@ -40,6 +40,7 @@ class Reconciled:
     rung: int
     spent: int
     discarded: int
+    cleanups: int
     forgotten_keys: int
 
 
@@ -51,6 +52,7 @@ def reconcile(now: datetime | None = None) -> Reconciled:
         spent=fail_spent([version for version in due if version.attempts >= conf.max_attempts], now, conf),
         rung=ring_lost([version for version in due if version.attempts < conf.max_attempts], now, conf),
         discarded=discard_overdue(now),
+        cleanups=ring_overdue_cleanups(now, conf),
         forgotten_keys=forget_keys(now, conf),
     )
 
@@ -81,6 +83,22 @@ def discard_overdue(now: datetime) -> int:
     return len(overdue)
 
 
+def ring_overdue_cleanups(now: datetime, conf: MediaSettings) -> int:
+    """Enqueue a job for each clean-up whose own is long overdue, at most once in two intervals; return how many."""
+    overdue = now - timedelta(seconds=2 * conf.reconcile_seconds)
+    versions = list(Version.objects.to_clean_up(now=overdue).filter(media__deleted_at=None)[:BATCH_ROWS])
+    for version in versions:
+        with transaction.atomic():
+            Version.objects.filter(pk=version.pk).update(cleanup_at=now)
+            ring_clean_up(version)
+    deleted = list(Media.objects.to_clean_up(now=overdue)[:BATCH_ROWS])
+    for media in deleted:
+        with transaction.atomic():
+            Media.objects.filter(pk=media.pk).update(cleanup_at=now)
+            ring_clean_up_media(media)
+    return len(versions) + len(deleted)
+
+
 def forget_keys(now: datetime, conf: MediaSettings) -> int:
     """Delete the Idempotency-Keys that have outlived their retention."""
     old = UploadKey.objects.filter(created_at__lte=now - timedelta(seconds=conf.upload_key_seconds))
@@ -101,13 +119,8 @@ def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> boo
         code=FailureCode.ATTEMPTS_SPENT,
         detail=f"{version.attempts} attempts; the last known reason: {version.failure_code or 'none'}",
     )
-    with transaction.atomic():
-        Media.objects.select_for_update().get(pk=version.media_id)
-        failed = (
-            Version.objects.due(now=now, conf=conf)
-            .filter(pk=version.pk, attempts__gte=conf.max_attempts)
-            .fail(now=now, failure=failure, staging_delete_at=now + timedelta(days=FAILED_ORIGINAL_DAYS))
-        )
+    spent = Version.objects.due(now=now, conf=conf).filter(attempts__gte=conf.max_attempts)
+    failed = end_failed(spent, version, failure, now=now, keep_days=FAILED_ORIGINAL_DAYS)
     if failed:
         _log("failed", version, code=failure.code)
     return failed

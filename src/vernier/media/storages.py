@@ -17,12 +17,15 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.core.files.utils import validate_file_name
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Length
 from django.utils.deconstruct import deconstructible
 
 from vernier.media.models import Blob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from django.db.models import QuerySet
 
 STAGING = "staging"
 RENDITIONS = "renditions"
@@ -52,6 +55,25 @@ def renditions_storage() -> Storage:
 
 def originals_storage() -> Storage:
     return storages[ORIGINALS]
+
+
+def stores_in_use() -> dict[str, Storage]:
+    """Return the stores of this app that are configured, by alias; `originals` need not be."""
+    aliases = (STAGING, RENDITIONS, ORIGINALS)
+    return {alias: storages[alias] for alias in aliases if alias in storages.backends}
+
+
+def files_below(storage: Storage, directory: str) -> Iterator[str]:
+    """Yield the names of all files below the directory, in order; none where it does not exist."""
+    try:
+        directories, files = storage.listdir(directory)
+    except FileNotFoundError:
+        return
+    prefix = f"{directory}/" if directory else ""
+    for name in sorted(files):
+        yield prefix + name
+    for name in sorted(directories):
+        yield from files_below(storage, prefix + name)
 
 
 def create(storage: Storage, name: str) -> Writer:
@@ -198,14 +220,25 @@ class DatabaseStorage(Storage):
         return Blob.objects.filter(key=name).exists()
 
     def size(self, name: str) -> int:
-        with self.open(name) as blob:
-            return int(blob.size)
+        size = Blob.objects.filter(key=name).values_list(Length("content"), flat=True).first()
+        if size is None:
+            raise FileNotFoundError(name)
+        return int(size)
 
     def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        """List the names below `path` as files, each with its whole remaining path."""
+        """Return the names of the directories and of the files directly below `path`."""
         prefix = f"{path.strip('/')}/" if path.strip("/.") else ""
-        keys = Blob.objects.filter(key__startswith=prefix).order_by("key").values_list("key", flat=True)
-        return [], [key.removeprefix(prefix) for key in keys.iterator()]
+        names = [key.removeprefix(prefix) for key in self.keys(prefix).iterator()]
+        directories = dict.fromkeys(name.split("/")[0] for name in names if "/" in name)
+        return list(directories), [name for name in names if "/" not in name]
+
+    def keys(self, prefix: str = "", *, after: str = "") -> QuerySet[Blob, str]:
+        """Return the keys that start with the prefix, in order, from behind `after`; by the index."""
+        blobs = Blob.objects.filter(key__gt=max(after, prefix))
+        if prefix:
+            # The first text that is greater than all that start so; LIKE would not use the index.
+            blobs = blobs.filter(key__lt=prefix[:-1] + chr(ord(prefix[-1]) + 1))
+        return blobs.order_by("key").values_list("key", flat=True)
 
 
 def _make_directories(directory: Path) -> None:
