@@ -13,6 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.media.factory import SMALL_VARIANTS
 from tests.media.machine import Pipeline
+from vernier.media import finish
 from vernier.media import process as processing
 from vernier.media.models import Rendition, Version, VersionQuerySet
 from vernier.media.variants import EXTENSIONS
@@ -26,7 +27,7 @@ STEPS = 30
 @pytest.fixture(autouse=True)
 def _small_and_the_same_each_time(settings, tmp_path, monkeypatch):
     # A failing order of steps must fail again when it is repeated, and the log of 10,000 steps helps nobody.
-    monkeypatch.setattr(processing.random, "uniform", lambda _low, high: high)
+    monkeypatch.setattr(finish.random, "uniform", lambda _low, high: high)
     logging.disable(logging.INFO)
     settings.VERNIER_MEDIA = {"VARIANTS": SMALL_VARIANTS, "MAX_ATTEMPTS": 4}
     settings.STORAGES = {

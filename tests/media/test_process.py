@@ -19,9 +19,10 @@ from vernier.media import accept_upload, lease
 from vernier.media.conf import media_settings
 from vernier.media.exceptions import TransientError
 from vernier.media.failures import FailureCode
+from vernier.media.finish import backoff
 from vernier.media.lease import claim
 from vernier.media.models import Blob, Media, Rendition, Version
-from vernier.media.process import backoff, process
+from vernier.media.process import process
 from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, originals_storage, renditions_storage
 
@@ -170,7 +171,7 @@ def test_process__never_overwrites_other_bytes(clock):
 
 def test_process__file_that_reads_back_wrong_makes_no_row(clock):
     version = upload()
-    with mock.patch("vernier.media.process._read", return_value=b"rotten"):
+    with mock.patch("vernier.media.process.read", return_value=b"rotten"):
         run(version, clock)
     assert (version.status, version.failure_code) == ("pending", "storage-unavailable")
     assert not version.renditions.exists()

@@ -106,7 +106,7 @@ def test_reconcile__spent_attempts_fail():
 
 def test_reconcile__original_left_by_a_kill_after_ready_is_deleted(staging_directory, monkeypatch):
     version = upload()
-    monkeypatch.setattr("vernier.media.process.discard_staged", lambda _version: None)
+    monkeypatch.setattr("vernier.media.finish.discard_staged", lambda _version: None)
     process(version.media_id, 1, open_renderer=open_renderer_in_process, clock=lambda: NOW)
     assert len(list(staging_directory.iterdir())) == 1
     assert reconcile(at(1)).discarded == 1

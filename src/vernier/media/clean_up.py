@@ -16,10 +16,10 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from vernier.media.conf import media_settings
+from vernier.media.finish import discard_staged
 from vernier.media.jobs import ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Rendition, Version, media_directory
-from vernier.media.process import discard_staged
 from vernier.media.storages import STAGING, files_below, stores_in_use
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def clean_up_media(media_id: UUID, *, now: datetime | None = None) -> None:
 
 
 def _purge(media: Media, versions: list[Version]) -> None:
-    conf = media_settings()
-    if conf.purge is not None:
+    conf, served = media_settings(), [version for version in versions if version.ready_at is not None]
+    if conf.purge is not None and served:
         purge: Purge = import_string(conf.purge)
-        purge(media, versions)
+        purge(media, served)
 
 
 def _remove_files(directory: str) -> None:

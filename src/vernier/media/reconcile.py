@@ -18,10 +18,10 @@ from django.utils.module_loading import import_string
 
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.failures import FailureCode
+from vernier.media.finish import FAILED_ORIGINAL_KEPT, discard_staged, end_failed
 from vernier.media.jobs import ring, ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Failure, Media, UploadKey, Version
-from vernier.media.process import FAILED_ORIGINAL_DAYS, discard_staged, end_failed
 
 logger = logging.getLogger("vernier.media")
 
@@ -120,7 +120,7 @@ def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> boo
         detail=f"{version.attempts} attempts; the last known reason: {version.failure_code or 'none'}",
     )
     spent = Version.objects.due(now=now, conf=conf).filter(attempts__gte=conf.max_attempts)
-    failed = end_failed(spent, version, failure, now=now, keep_days=FAILED_ORIGINAL_DAYS)
+    failed = end_failed(spent, version, failure, now=now, keep_until=now + FAILED_ORIGINAL_KEPT)
     if failed:
         _log("failed", version, code=failure.code)
     return failed

@@ -6,6 +6,8 @@ stores under exactly `name` or raises FileExistsError, and returns only when the
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import secrets
 import tempfile
@@ -76,6 +78,20 @@ def files_below(storage: Storage, directory: str) -> Iterator[str]:
         yield from files_below(storage, prefix + name)
 
 
+def read(storage: Storage, name: str) -> bytes:
+    """Return the whole file; raise FileNotFoundError."""
+    with storage.open(name) as stored:
+        return bytes(stored.read())
+
+
+def sha256_of(opened: IO[bytes] | File[bytes]) -> str:
+    """Return the SHA-256 of what is left to read, in hexadecimal."""
+    sha256 = hashlib.sha256()
+    while chunk := opened.read(COPY_BYTES):
+        sha256.update(chunk)
+    return sha256.hexdigest()
+
+
 def create(storage: Storage, name: str) -> Writer:
     """Start a file in any storage: written once where it is a local directory, else by way of a temporary file."""
     if isinstance(storage, DurableFileSystemStorage):
@@ -85,8 +101,14 @@ def create(storage: Storage, name: str) -> Writer:
 
 @contextmanager
 def local_path(storage: Storage, name: str) -> Iterator[str]:
-    """Give a path in the local file system under which the stored file can be read; raise FileNotFoundError."""
+    """Give a path in the local file system under which the stored file can be read.
+
+    Raises FileNotFoundError where it does not exist, another OSError where the whole store is not there: a disk that
+    is not mounted is not an empty disk.
+    """
     if isinstance(storage, FileSystemStorage):
+        if not Path(storage.location).is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "The store is not there", storage.location)
         yield storage.path(name)
         return
     with storage.open(name) as stored, tempfile.NamedTemporaryFile() as copy:
