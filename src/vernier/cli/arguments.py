@@ -82,8 +82,20 @@ def _add_media(commands: _Commands) -> None:
 
 
 def _add_operations(commands: _Commands) -> None:
-    status = _add(commands, "status", "uploads and jobs at a glance")
+    status = _add(commands, "status", "uploads and jobs at a glance").add_mutually_exclusive_group()
     status.add_argument("--json", action="store_true", help="print JSON")
+    status.add_argument("--watch", action="store_true", help="look again every two seconds until Ctrl-C")
+    doctor = _add(commands, "doctor", "find and repair what is lost, damaged or left over")
+    doctor.add_argument("--dry-run", action="store_true", help="only look; nothing is written")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    doctor.add_argument("--force", action="store_true", help="go on although much is wrong at once")
+    backup = _add(commands, "backup", "copy the database, whole and checked, at any moment")
+    backup.add_argument("file", type=Path, metavar="FILE", help="the new file; nothing is overwritten")
+    restore = _add(commands, "restore", "put a backup in the place of the database, which is kept")
+    restore.add_argument("file", type=Path, metavar="FILE", help="a backup, or a plain copy of vernier.db")
+    restore.add_argument("--force", action="store_true", help="restore it although images are incomplete in it")
+    # It prepares by itself, as what `serve` has started: the database that it replaces may be damaged or newer.
+    restore.set_defaults(supervised=True)
     # For the list of commands only; see `parse`.
     commands.add_parser("manage", help="Django's own commands")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
@@ -20,7 +21,7 @@ def tell(error: Exception) -> tuple[str, int] | None:
     match error:
         case VernierError():
             return str(error), error.exit_code
-        case DatabaseError():
+        case DatabaseError() | sqlite3.Error():
             return f"The database cannot be used: {error}.", 1
         case OSError():
             return f"{error.filename or 'The system'}: {error.strerror or error}.", 1

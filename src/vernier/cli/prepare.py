@@ -26,6 +26,7 @@ from vernier.site.data_directory import (
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.backup import copy_database
 from vernier.sqlite.file_lock import FileLock
+from vernier.sqlite.write_ahead_log import draw_identity, has_foreign_log, log_of
 
 if TYPE_CHECKING:
     from vernier.site.environment import Environment
@@ -62,6 +63,8 @@ def migrate(directory: Path) -> None:
     """
     try:
         with FileLock(directory / "migrate.lock"):
+            # Before this process opens the database: that would already bring the log in.
+            _require_own_log(Path(settings.DATABASES["default"]["NAME"]))
             if not _pending():
                 return
             if _applied():
@@ -107,7 +110,17 @@ def _create() -> None:
         cursor.execute("PRAGMA synchronous=OFF")
         call_command("migrate", verbosity=0, interactive=False)
         cursor.execute("PRAGMA synchronous=FULL")
+        draw_identity(connection.connection)
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _require_own_log(database: Path) -> None:
+    """Raise VernierError where SQLite would move the log of another database into this one."""
+    if has_foreign_log(database):
+        raise VernierError(
+            f"The log {log_of(database)} is not that of {database}, which has been replaced without it. Move the log "
+            "away and start again, or put the file in place with: vernier restore."
+        )
 
 
 def _back_up(directory: Path) -> None:

@@ -1,0 +1,211 @@
+"""`vernier backup` while others write, and the plain copy of an idle server's file."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.site import COMMAND, wait_for
+from vernier.sqlite.options import sqlite_options
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+PHOTO = str(CORPUS / "orient_1.jpg")
+
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
+
+
+def sentence(done):
+    """Return the one line on standard error."""
+    (line,) = done.stderr.splitlines()
+    return line.removeprefix("vernier: ")
+
+
+def ask(database, query):
+    with closing(sqlite3.connect(database)) as opened:
+        return opened.execute(query).fetchall()
+
+
+def drain(site, *, number=1):
+    """Upload so many photos and have them processed."""
+    site.run("media", "upload", *[PHOTO] * number, "--author", "alice")
+    site.run("worker", "--drain")
+
+
+def damage_rows(database, command):
+    with closing(sqlite3.connect(database, isolation_level=None)) as opened:
+        for part in sqlite_options()["init_command"].split(";"):
+            opened.execute(part)
+        opened.execute(command)
+
+
+def test_backup__is_one_sound_file_of_its_owner(site, tmp_path):
+    drain(site)
+    copy = tmp_path / "copy.db"
+    done = site.run("backup", str(copy))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{copy} has 1 images and is checked.\n"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert ask(copy, "PRAGMA integrity_check") == [("ok",)]
+    assert ask(copy, "SELECT status FROM media_version") == [("ready",)]
+    assert [file.name for file in tmp_path.glob("copy*")] == ["copy.db"]
+
+
+def test_backup__overwrites_nothing(site, tmp_path):
+    copy = tmp_path / "copy.db"
+    copy.write_text("mine")
+    done = site.run("backup", str(copy))
+    assert done.returncode == 1
+    assert sentence(done) == f"There is a file {copy} already; a backup overwrites nothing."
+    assert copy.read_text() == "mine"
+    done = site.run("backup", str(tmp_path / "none" / "copy.db"))
+    assert sentence(done) == f"There is no directory {tmp_path / 'none'} for the backup."
+    assert site.run("backup").returncode == 2
+
+
+def test_backup__of_a_database_that_lacks_files_is_made_and_says_so(site, tmp_path):
+    drain(site)
+    damage_rows(site.data / "vernier.db", "DELETE FROM media_blob WHERE key LIKE '%photo%'")
+    done = site.run("backup", str(tmp_path / "copy.db"))
+    assert done.returncode == 1
+    assert "1 renditions without their file" in sentence(done)
+    assert ask(tmp_path / "copy.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_backup__killed_leaves_no_file_under_the_name(site, tmp_path):
+    fill_with_blobs(site.data / "vernier.db", megabytes=50)
+    killed = subprocess.Popen([*COMMAND, "backup", str(tmp_path / "copy.db")], env=site.environ())
+    wait_for(lambda: list(tmp_path.glob("copy.db.*.part")), seconds=30)
+    killed.kill()
+    killed.wait()
+    assert not (tmp_path / "copy.db").exists()
+
+
+WRITE = """
+import os, sys, time
+from pathlib import Path
+from tests.sqlite.conftest import open_database
+database, log = open_database(sys.argv[1]), open(sys.argv[2], "a")
+database.execute("CREATE TABLE IF NOT EXISTS entry (id INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB)")
+while True:
+    body = os.urandom(8).hex()
+    database.execute("INSERT INTO entry (body) VALUES (? || hex(randomblob(2000)))", [body])
+    log.write(body + "\\n")
+    log.flush()
+    # Without any pause SQLite would give the others no turn within their patience.
+    time.sleep(0.005)
+"""
+
+
+@contextmanager
+def writers(database, log, *, number):
+    """Have processes commit one after another, each commit noted in the log once it is acknowledged."""
+    command = [sys.executable, "-c", WRITE, database]
+    started = [subprocess.Popen([*command, f"{log}.{at}"]) for at in range(number)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def noted(log):
+    """Return what was acknowledged so far; the last line may be half written."""
+    lines = "".join(file.read_text().rpartition("\n")[0] + "\n" for file in log.parent.glob(f"{log.name}.*"))
+    return set(lines.split())
+
+
+def test_backup__under_load_has_every_commit_acknowledged_before_it(site, tmp_path):
+    log, urls = tmp_path / "acknowledged", []
+    site.start()
+
+    def upload():
+        for _ in range(2):
+            urls.extend(site.run("media", "upload", PHOTO, PHOTO, "--author", "alice").stdout.splitlines())
+
+    uploads = threading.Thread(target=upload)
+    with writers(site.data / "vernier.db", log, number=2):
+        uploads.start()
+        wait_for(lambda: len(noted(log)) > 20 and urls, seconds=150)
+        for number in range(2):
+            before, before_urls = noted(log), list(urls)
+            copy = tmp_path / f"copy-{number}.db"
+            done = site.run("backup", str(copy))
+            assert done.returncode == 0, done.stderr
+            assert before <= {body[:16] for (body,) in ask(copy, "SELECT body FROM entry")}
+            ids = {media_id for (media_id,) in ask(copy, "SELECT id FROM media_media")}
+            assert {url.rpartition("/")[2].replace("-", "") for url in before_urls} <= ids
+            assert ask(copy, "PRAGMA integrity_check") == [("ok",)]
+        uploads.join()
+    assert len(urls) == 4
+
+
+def fill_with_blobs(database, *, megabytes):
+    """Add so many renditions of one megabyte, each with its rows; without a decoder, which would take minutes."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as opened:
+        for command in sqlite_options()["init_command"].split(";"):
+            opened.execute(command)
+        numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {megabytes})"
+        media_id, now = "printf('%032x', i)", "'2026-11-30 12:00:00'"
+        opened.execute("BEGIN IMMEDIATE")
+        opened.execute(
+            f"INSERT INTO media_media (id, owner_id, newest_number, created_at) {numbers}"
+            f" SELECT {media_id}, (SELECT min(id) FROM authors_author), 1, {now} FROM n"
+        )
+        values = {
+            "media_id": media_id, "number": 1, "status": "'ready'", "sha256": "''", "byte_size": 1,
+            "image_type": "'jpeg'", "extension": "'jpg'", "staging_key": "''", "original_key": "''",
+            "variants": "'[]'", "width": 1, "height": 1, "attempts": 0, "strikes": 0, "rung_at": now, "rings": 0,
+            "failure_code": "''", "failure_detail": "''", "accepted_at": now, "ready_at": now,
+        }  # fmt: skip
+        opened.execute(
+            f"INSERT INTO media_version ({', '.join(values)}) {numbers}"
+            f" SELECT {', '.join(map(str, values.values()))} FROM n"
+        )
+        opened.execute(
+            "INSERT INTO media_rendition"
+            " (version_id, variant, format, width, height, byte_size, sha256, storage_key, created_at)"
+            f" SELECT id, 'photo', 'avif', 1, 1, 1000000, '', 'images/' || media_id || '/v1/photo.avif', {now}"
+            " FROM media_version WHERE sha256 = ''"
+        )
+        opened.execute(
+            f"INSERT INTO media_blob (key, content, created_at) SELECT storage_key, randomblob(1000000), {now}"
+            " FROM media_rendition WHERE sha256 = ''"
+        )
+        opened.execute(
+            "UPDATE media_media SET current_id = (SELECT id FROM media_version WHERE media_id = media_media.id)"
+            " WHERE current_id IS NULL AND newest_number = 1"
+        )
+        opened.execute("COMMIT")
+
+
+def test_housekeeping__web_and_worker_apart_have_one_checkpointer_and_the_other_takes_over(site):
+    """Either may hold the lock; when its holder is killed the other empties the log."""
+    web = site.start("web").process
+    worker = subprocess.Popen([*COMMAND, "worker"], env=site.environ(), stderr=subprocess.DEVNULL)
+    site.servers.append(worker)
+    wait_for(lambda: list(site.data.glob("run/*.heartbeat")))
+    log = site.data / "vernier.db-wal"
+    site.run("author", "create", "bob")
+    wait_for(lambda: log.stat().st_size == 0, seconds=15)
+    (first,) = lock_holders(site.data / "checkpoint.lock")
+    assert lock_holders(site.data / "housekeeping.lock") == [first]
+    killed, survivor = (web, worker) if first == web.pid else (worker, web)
+    killed.kill()
+    killed.wait()
+    site.run("author", "create", "carol")
+    wait_for(lambda: log.stat().st_size == 0, seconds=15)
+    assert lock_holders(site.data / "checkpoint.lock") == [survivor.pid]
+
+
+def lock_holders(file):
+    """Return the ids of the processes that hold the lock, from the kernel's list (see proc_locks(5))."""
+    inode = file.stat().st_ino
+    lines = Path("/proc/locks").read_text().splitlines()
+    pattern = re.compile(rf"FLOCK\s+ADVISORY\s+WRITE (\d+) \w+:\w+:{inode} ")
+    return sorted({int(found[1]) for line in lines if "->" not in line and (found := pattern.search(line))})
