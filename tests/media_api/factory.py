@@ -33,12 +33,9 @@ def add_version(media, *, status="ready", contents=CONTENTS, variants=DEFAULT_VA
         status=status,
         sha256=hashlib.sha256(str(media.newest_number).encode()).hexdigest(),
         byte_size=1,
-        image_type="jpeg",
-        extension="jpg",
         variants=[variant.to_json() for variant in variants],
-        accepted_at=now,
         rung_at=now,
-        **{**states.get(status, {}), **fields},
+        **{"accepted_at": now, "image_type": "jpeg", "extension": "jpg", **states.get(status, {}), **fields},
     )
     for variant, (image_format, content) in contents.items():
         add_rendition(version, variant, image_format, content)
@@ -73,3 +70,14 @@ def make_ready(media):
         status="ready", ready_at=timezone.now(), width=400, height=300, lease_token=None, lease_expires_at=None
     )
     Media.objects.filter(pk=media.pk).update(current=version)
+
+
+def supersede(media, number):
+    """Let the Version have given way to a newer one, its grace being over."""
+    now = timezone.now()
+    Version.objects.filter(media=media, number=number).update(status="superseded", superseded_at=now, cleanup_at=now)
+
+
+def lose(media, *variants):
+    """Let an audit have found that the files of these renditions of the current Version are lost."""
+    Rendition.objects.filter(version=media.current_id, variant__in=variants).update(lost_at=timezone.now())

@@ -57,7 +57,7 @@ class Site:
             )
         with self.rows():
             self.author = Author.objects.create_user("ann")
-            self.token = issue_token(self.author, scope="create media")
+            self.token = issue_token(self.author, scope="create update delete media")
         self._wait_until_up()
 
     def _wait_until_up(self):
@@ -127,6 +127,19 @@ class Site:
             **more,
         )
 
+    def put(self, media_id, content, *, headers=None, **more):
+        """Replace with the raw bytes as the body."""
+        return httpx.put(
+            f"{self.url}/media/{media_id}",
+            content=content,
+            headers={**self.headers(), **(headers or {})},
+            timeout=30,
+            **more,
+        )
+
+    def delete(self, media_id, *, headers=None):
+        return httpx.delete(f"{self.url}/media/{media_id}", headers={**self.headers(), **(headers or {})}, timeout=30)
+
     def get(self, path, **more):
         return httpx.get(f"{self.url}{path}", timeout=40, **more)
 
@@ -143,9 +156,11 @@ class Site:
             return read_response(connection)
 
 
-def request_head(site, *, length=None, content_type="multipart/form-data; boundary=b", token=None, more=()):
-    """Return the head of a POST /media."""
-    lines = ["POST /media HTTP/1.1", f"Host: 127.0.0.1:{site.port}"]
+def request_head(
+    site, *, start="POST /media", length=None, content_type="multipart/form-data; boundary=b", token=None, more=()
+):
+    """Return the head of a POST /media, or of the request whose method and path are given."""
+    lines = [f"{start} HTTP/1.1", f"Host: 127.0.0.1:{site.port}"]
     if token != "":
         lines.append(f"Authorization: Bearer {token or site.token}")
     if content_type:

@@ -26,6 +26,10 @@ class MediaApiSettings:
     # The longest that one upload may take: 20 MiB at 24 kB/s, a poor mobile connection. Shorter than the grace
     # after which staged files without a row are swept.
     body_total_seconds: float = 900
+    # Where `purge.purge` asks the cache in front of the site to forget an address: a URL in which `{url}` stands for
+    # that address, percent-encoded; and with which method.
+    purge_url: str | None = None
+    purge_method: str = "PURGE"
 
 
 def media_api_settings() -> MediaApiSettings:

@@ -25,6 +25,12 @@ FRAMING_BYTES_MAX = 256 * 1024
 _SHOWN_CHARACTERS_MAX = 64
 
 
+def is_multipart(content_type: str) -> bool:
+    """Tell whether the Content-Type is one of those that are made of parts: RFC 2046 section 5.1."""
+    media_type, _ = parse_options_header(content_type)
+    return media_type.startswith(b"multipart/")
+
+
 def boundary_of(content_type: str) -> bytes:
     """Return the boundary that the Content-Type names; raise ApiError where the body is no form with one."""
     media_type, parameters = parse_options_header(content_type)

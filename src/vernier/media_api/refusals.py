@@ -1,4 +1,4 @@
-"""What an exception of an upload is to the client who sent it."""
+"""What an exception of an upload or a deletion is to the client who sent it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 from django.db import OperationalError
 
 from vernier.media.exceptions import (
+    MediaNotFound,
     NoSpace,
     UploadEmpty,
     UploadKeyInvalid,
@@ -15,7 +16,7 @@ from vernier.media.exceptions import (
     UploadTooLarge,
     UploadTypeRefused,
 )
-from vernier.media_api.errors import ApiError
+from vernier.media_api.errors import ApiError, not_found
 
 logger = logging.getLogger("vernier.media_api")
 
@@ -32,13 +33,15 @@ _NO_SPACE_RETRY_SECONDS = 300
 
 
 def refusal(error: Exception) -> ApiError:
-    """Return the answer to an upload that ended in `error`; what is nobody's expectation is logged."""
+    """Return the answer to a request that ended in `error`; what is nobody's expectation is logged."""
     match error:
         case ApiError():
             return error
         case UploadRefused():
             status, code = _REFUSALS[type(error)]
             return ApiError(status, code, str(error))
+        case MediaNotFound():
+            return not_found()
         case NoSpace():
             return no_space()
         case OperationalError():
@@ -59,7 +62,7 @@ def unavailable(description: str) -> ApiError:
 
 def _database_refusal(error: OperationalError) -> ApiError:
     """SQLite and PostgreSQL report a full disk, a lock that lasts and a lost connection with this one class."""
-    logger.warning("An upload met the database: %s", error, extra={"event": "upload_database"})
+    logger.warning("A request met the database: %s", error, extra={"event": "media_api_database"})
     if "full" in str(error) or "No space left" in str(error):
         return no_space()
     return unavailable("The database is busy; please try again.")

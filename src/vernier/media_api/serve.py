@@ -6,25 +6,28 @@ import logging
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, http_date
 
 from vernier.media.models import Media, Rendition, Version
 from vernier.media.storages import renditions_storage
-from vernier.media.variants import FALLBACK, MEDIA_TYPES, PHOTO
+from vernier.media_api.choice import equivalent, negotiate
 from vernier.media_api.conf import media_api_settings
 from vernier.media_api.errors import ApiError, not_found
-from vernier.media_api.negotiation import accepts, names
+from vernier.media_api.links import base_url, parse_media_id, recipes_by_file_name, rendition_url
 from vernier.media_api.ranges import ByteRange, requested_range
 from vernier.media_api.views import api_view
 from vernier.media_api.waiting import wait_for
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from django.http import HttpRequest
+
+    from vernier.media.transitions import VersionQuerySet
 
 logger = logging.getLogger("vernier.media_api")
 
@@ -41,7 +44,6 @@ _SECURITY_HEADERS = {
 }
 
 
-@api_view("GET", "HEAD")
 async def current(request: HttpRequest, media_id: str) -> HttpResponse:
     """Serve the current Version's image, in a format that the request accepts; 404 until there is one."""
     known_id = parse_media_id(media_id)
@@ -57,17 +59,6 @@ async def versioned(request: HttpRequest, media_id: str, number: str, file_name:
     return await sync_to_async(_serve_versioned)(request, parse_media_id(media_id), int(number), file_name)
 
 
-def parse_media_id(text: str) -> UUID:
-    """Return the id, written as in its address; raise ApiError 404 for anything else."""
-    try:
-        media_id = UUID(text)
-    except ValueError as error:
-        raise not_found() from error
-    if str(media_id) != text:
-        raise not_found()
-    return media_id
-
-
 def _is_coming(media_id: UUID) -> bool:
     """Tell whether there is nothing to serve yet and work on it that has not ended."""
     unfinished = (Version.Status.PENDING, Version.Status.PROCESSING)
@@ -81,47 +72,48 @@ def _serve_current(request: HttpRequest, media_id: UUID) -> HttpResponse:
     version = media.current if media else None
     if version is None:
         raise not_found()
-    rendition = _negotiate(request.headers.get("Accept", ""), version)
+    rendition = negotiate(request.headers.get("Accept", ""), version)
     headers = {"Cache-Control": REVALIDATED, "Vary": "Accept"}
     return _serve(request, version, rendition, headers)
 
 
-def _negotiate(accept: str, version: Version) -> Rendition:
-    """Return the image that the request can read: the main variant, else the fallback."""
-    made = {rendition.variant: rendition for rendition in version.renditions.all()}
-    if not made:
-        raise not_found()
-    in_order = [made[recipe.name] for recipe in version.recipes if recipe.name in made]
-    main = made.get(PHOTO) or in_order[0]
-    avif = MEDIA_TYPES["avif"]
-    plain = (rendition for rendition in in_order if rendition.media_type != avif)
-    fallback = made.get(FALLBACK) or next(plain, main)
-    if media_api_settings().compatible and main.media_type == avif:
-        return main if names(accept, avif) else fallback
-    return main if accepts(accept, main.media_type) else fallback
-
-
 def _serve_versioned(request: HttpRequest, media_id: UUID, number: int, file_name: str) -> HttpResponse:
-    """Resolve the address through the row, which names the file wherever it is.
-
-    A Version that was superseded before it was Ready may have renditions too; they are never served.
-    """
+    """Resolve the address through the row, which names the file wherever it is."""
     variant, _, extension = file_name.rpartition(".")
-    rendition = (
-        Rendition.objects.select_related("version")
-        .filter(
-            version__media_id=media_id,
-            version__media__deleted_at=None,
-            version__number=number,
-            version__status__in=(Version.Status.READY, Version.Status.SUPERSEDED),
-            version__ready_at__isnull=False,
-            variant=variant,
-        )
-        .first()
-    )
-    if rendition is None or rendition.extension != extension:
+    served = _served(media_id, number)
+    rendition = Rendition.objects.select_related("version").filter(version__in=served, variant=variant).first()
+    if rendition is None:
+        return _redirect(request, served, file_name)
+    if rendition.extension != extension or rendition.lost_at is not None:
         raise not_found()
     return _serve(request, rendition.version, rendition, {"Cache-Control": IMMUTABLE})
+
+
+def _served(media_id: UUID, number: int) -> VersionQuerySet:
+    """Return the Version if it is or was served.
+
+    One that was superseded before it was Ready may have renditions too; they never are.
+    """
+    return Version.objects.filter(
+        media_id=media_id,
+        media__deleted_at=None,
+        number=number,
+        status__in=(Version.Status.READY, Version.Status.SUPERSEDED),
+        ready_at__isnull=False,
+    )
+
+
+def _redirect(request: HttpRequest, served: VersionQuerySet, file_name: str) -> HttpResponse:
+    """Send the reader of a rendition that was cleaned up to what has its place now: feeds remember addresses."""
+    version = served.filter(status=Version.Status.SUPERSEDED).select_related("media__current").first()
+    recipe = recipes_by_file_name(version).get(file_name) if version else None
+    current = version.media.current if version else None
+    if recipe is None or current is None:
+        raise not_found()
+    location = rendition_url(base_url(request), current, equivalent(recipe, current))
+    # 302 is what the oldest feed readers follow, and only GET and HEAD come here, which it does not change. It holds
+    # until the next replacement, so nobody is to keep it.
+    return HttpResponseRedirect(location, headers={"Cache-Control": "no-store"})
 
 
 def _serve(request: HttpRequest, version: Version, rendition: Rendition, headers: dict[str, str]) -> HttpResponse:
@@ -193,11 +185,13 @@ def _read(version: Version, rendition: Rendition, wanted: ByteRange) -> bytes:
 
 
 def _lost(version: Version, rendition: Rendition) -> ApiError:
-    logger.error(
-        "The file of a rendition is missing or too short: media=%s version=%d variant=%s",
-        version.media_id,
-        version.number,
-        rendition.variant,
-        extra={"event": "rendition_lost", "media": str(version.media_id), "version": version.number},
-    )
+    # A clean-up may have been faster than this reader: it removes the row first.
+    if Rendition.objects.filter(pk=rendition.pk).exists():
+        logger.error(
+            "The file of a rendition is missing or too short: media=%s version=%d variant=%s",
+            version.media_id,
+            version.number,
+            rendition.variant,
+            extra={"event": "rendition_lost", "media": str(version.media_id), "version": version.number},
+        )
     return not_found()

@@ -18,8 +18,7 @@ from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.media_api.authentication import authenticate
 from vernier.media_api.errors import invalid_request, not_found
-from vernier.media_api.links import base_url, media_url, rendition_url
-from vernier.media_api.serve import parse_media_id
+from vernier.media_api.links import base_url, media_url, parse_media_id, rendition_url
 from vernier.media_api.views import api_view
 from vernier.media_api.waiting import wait_for
 
@@ -142,6 +141,8 @@ def _renditions(version: Version, base: str) -> dict[str, dict[str, Any]]:
 def _rendition(version: Version, rendition: Rendition | None, base: str) -> dict[str, Any]:
     if rendition is None:
         return {"state": "missing"}
+    if rendition.lost_at is not None:
+        return {"state": "lost"}
     served = version.status == Version.Status.READY
     url = {"url": rendition_url(base, version, rendition)} if served else {}
     return {"state": "ready", **url, "width": rendition.width, "height": rendition.height}

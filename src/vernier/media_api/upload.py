@@ -1,4 +1,4 @@
-"""`POST /media`, in front of Django: Django would spool the whole body before any of its code could refuse it.
+"""`POST /media` and `PUT /media/{id}`, in front of Django, which would spool a whole body before it could refuse it.
 
 What the headers can tell is checked before a byte of the body is read. The bytes of the file are then written once,
 straight into the staging store, while they arrive; files, hashes and database stay off the event loop.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from io import BytesIO
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from asgiref.typing import HTTPResponseBodyEvent, HTTPResponseStartEvent
@@ -19,35 +19,43 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError, connection
 from django.http import HttpResponse, JsonResponse
 
-from vernier.media.accept import Upload, check_upload_key
-from vernier.media.conf import media_settings
-from vernier.media.exceptions import UploadTooLarge
+from vernier.media.accept import Outcome
+from vernier.media.models import Media
 from vernier.media_api.authentication import authenticate
 from vernier.media_api.body import Body, ClientGone
 from vernier.media_api.conf import media_api_settings
-from vernier.media_api.errors import ApiError, invalid_request
-from vernier.media_api.form import FRAMING_BYTES_MAX, FormReader, boundary_of
-from vernier.media_api.links import base_url, media_url
+from vernier.media_api.cors import allow_scripts
+from vernier.media_api.errors import invalid_request, not_found
+from vernier.media_api.intake import open_intake
+from vernier.media_api.links import base_url, media_url, parse_media_id
 from vernier.media_api.refusals import refusal, unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from uuid import UUID
 
     from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
     from vernier.authors.models import Author
     from vernier.media.accept import Accepted
+    from vernier.media_api.intake import Intake
 
 logger = logging.getLogger("vernier.media_api")
 
 MEDIA_PATH = "/media"
 UPLOAD_SCOPES = ("media", "create")
+REPLACE_SCOPES = ("update", "media")
 # Uploads take turns in these threads, 256 KiB or one transaction at a time. They wait for the disk and for the
 # database's one writer, so more of them than this would wait at the same place; a slow client occupies none.
 UPLOAD_THREADS = 8
-# Programs that run in a browser read the address from a header (Fetch Standard, section 3.3.5). There are no
-# cookies here, so any origin may.
-CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Location"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Purpose:
+    """What an upload is for: a new Media, or the one that the path names; and the scopes of which it takes one."""
+
+    scopes: tuple[str, ...]
+    media_id: str | None
 
 
 class UploadHandler:
@@ -65,14 +73,14 @@ class UploadHandler:
         if request is None:
             body = Body(receive, media_api_settings())
             await respond(send, body, invalid_request("The headers or the query cannot be read.").response())
-        elif request.method == "POST" and request.path_info == MEDIA_PATH:
-            await self._take(request, Body(receive, media_api_settings()), send)
+        elif purpose := _purpose(request):
+            await self._take(request, purpose, Body(receive, media_api_settings()), send)
         else:
             await self._app(scope, receive, send)
 
-    async def _take(self, request: ASGIRequest, body: Body, send: ASGISendCallable) -> None:
+    async def _take(self, request: ASGIRequest, purpose: _Purpose, body: Body, send: ASGISendCallable) -> None:
         try:
-            response = await self._create(request, body)
+            response = await self._accept(request, purpose, body)
         except ClientGone:
             return
         except asyncio.CancelledError:
@@ -83,24 +91,19 @@ class UploadHandler:
             response = refusal(error).response()
         await respond(send, body, response)
 
-    async def _create(self, request: ASGIRequest, body: Body) -> HttpResponse:
-        """Answer 201 with the address in `Location` and in the body: clients read the one or the other."""
+    async def _accept(self, request: ASGIRequest, purpose: _Purpose, body: Body) -> HttpResponse:
         base = base_url(request)
         authorization = request.headers.get("Authorization")
-        token = await self._in_thread(lambda: authenticate(authorization, scopes=UPLOAD_SCOPES))
-        _check_length(request)
-        boundary = boundary_of(request.headers.get("Content-Type", ""))
-        key = request.headers.get("Idempotency-Key")
-        check_upload_key(key)
-        accepted = await self._stage_and_accept(_Intake(boundary), body, owner=token.author, key=key)
-        url = media_url(base, accepted.media_id)
-        return JsonResponse({"url": url}, status=201, headers={"Location": url, "Cache-Control": "no-store"})
+        owner, replaces = await self._in_thread(_authorise, purpose, authorization)
+        intake = open_intake(request, owner=owner, replaces=replaces)
+        accepted = await self._stage_and_accept(intake, body)
+        return _created(base, accepted) if replaces is None else _replaced(base, accepted)
 
-    async def _stage_and_accept(self, intake: _Intake, body: Body, *, owner: Author, key: str | None) -> Accepted:
+    async def _stage_and_accept(self, intake: Intake, body: Body) -> Accepted:
         try:
             while batch := await body.next_batch():
                 await self._in_thread(intake.write, batch)
-            return await self._in_thread(lambda: intake.accept(owner=owner, key=key))
+            return await self._in_thread(intake.accept)
         finally:
             if not intake.is_closed:
                 await self._in_thread(intake.close)
@@ -125,36 +128,6 @@ class UploadHandler:
             raise
 
 
-class _Intake:
-    """A form on its way into the staging store. Its methods run in threads; whoever comes second waits."""
-
-    def __init__(self, boundary: bytes) -> None:
-        self._upload = Upload()
-        self._form = FormReader(boundary, on_file=self._upload.write)
-        self._lock = Lock()
-        self.is_closed = False
-
-    def write(self, chunk: bytes) -> None:
-        with self._lock:
-            self._form.write(chunk)
-
-    def accept(self, *, owner: Author, key: str | None) -> Accepted:
-        with self._lock:
-            self._form.finish()
-            accepted = self._upload.accept(owner=owner, idempotency_key=key)
-            self._close()
-            return accepted
-
-    def close(self) -> None:
-        """Remove what no row names."""
-        with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        self._upload.__exit__(None, None, None)
-        self.is_closed = True
-
-
 def _request(scope: HTTPScope) -> ASGIRequest | None:
     """Return the request without its body, or None where Django would fail to read its headers."""
     try:
@@ -163,18 +136,42 @@ def _request(scope: HTTPScope) -> ASGIRequest | None:
         return None
 
 
-def _check_length(request: ASGIRequest) -> None:
-    """Raise ApiError unless the body says its length (RFC 9110 section 8.6), and the file in it can be accepted."""
-    length = request.headers.get("Content-Length", "")
-    if not length:
-        how = "chunked" if "Transfer-Encoding" in request.headers else "without a Content-Length"
-        raise ApiError(411, "length_required", f"The body is sent {how}; valid is a Content-Length, not chunked.")
-    if not (length.isascii() and length.isdigit()):
-        raise invalid_request("The Content-Length is not a number.")
-    ceiling = media_settings().upload_max_bytes
-    # Compared by its digits first: a number of any length can be sent.
-    if len(length.lstrip("0")) > len(str(ceiling + FRAMING_BYTES_MAX)) or int(length) > ceiling + FRAMING_BYTES_MAX:
-        raise UploadTooLarge(f"The body has {length} bytes; a file may have at most {ceiling}.")
+def _purpose(request: ASGIRequest) -> _Purpose | None:
+    """Return what the request uploads for, or None where it is no upload."""
+    path = request.path_info
+    if request.method == "POST" and path == MEDIA_PATH:
+        return _Purpose(scopes=UPLOAD_SCOPES, media_id=None)
+    media_id = path.removeprefix(f"{MEDIA_PATH}/")
+    if request.method == "PUT" and media_id != path and "/" not in media_id:
+        return _Purpose(scopes=REPLACE_SCOPES, media_id=media_id)
+    return None
+
+
+def _authorise(purpose: _Purpose, authorization: str | None) -> tuple[Author, UUID | None]:
+    """Return who uploads, and the Media of theirs that is replaced; raise ApiError where they may not.
+
+    Whether the Media is still there is asked again when the upload is accepted: a body takes its time.
+    """
+    token = authenticate(authorization, scopes=purpose.scopes)
+    if purpose.media_id is None:
+        return token.author, None
+    media_id = parse_media_id(purpose.media_id)
+    if not Media.objects.live().filter(pk=media_id, owner_id=token.author_id).exists():
+        raise not_found()
+    return token.author, media_id
+
+
+def _created(base: str, accepted: Accepted) -> HttpResponse:
+    """Answer 201 with the address in `Location` and in the body: clients read the one or the other."""
+    url = media_url(base, accepted.media_id)
+    return JsonResponse({"url": url}, status=201, headers={"Location": url, "Cache-Control": "no-store"})
+
+
+def _replaced(base: str, accepted: Accepted) -> HttpResponse:
+    """Answer 202 for a Version that will be processed, 200 where the newest one has these bytes already."""
+    content = {"url": media_url(base, accepted.media_id), "version": accepted.number}
+    status = 200 if accepted.outcome is Outcome.UNCHANGED else 202
+    return JsonResponse(content, status=status, headers={"Cache-Control": "no-store"})
 
 
 async def respond(send: ASGISendCallable, body: Body, response: HttpResponse) -> None:
@@ -189,8 +186,8 @@ async def respond(send: ASGISendCallable, body: Body, response: HttpResponse) ->
 
 
 async def _send(send: ASGISendCallable, response: HttpResponse, *, is_last: bool) -> None:
-    for name, value in {"Content-Length": str(len(response.content)), **CORS_HEADERS}.items():
-        response.headers[name] = value
+    response.headers["Content-Length"] = str(len(response.content))
+    allow_scripts(response)
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
     await send(
         HTTPResponseStartEvent(
