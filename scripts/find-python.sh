@@ -22,5 +22,5 @@ if command -v uv >/dev/null 2>&1 && path=$(uv python find '>=3.12' 2>/dev/null) 
     exit 0
 fi
 echo "Vernier needs Python >= 3.12 with the module venv, and found none (python3 is $(python3 --version 2>&1 || true))." >&2
-echo "On Debian: apt-get install python3 python3-venv. Or name one: make setup PYTHON=/path/to/python3.13" >&2
+echo "On Debian 13: apt-get install python3 python3-venv. Or name one: make setup PYTHON=/path/to/python3.13" >&2
 exit 1

@@ -7,7 +7,7 @@ steps; rows, jobs, files and codecs are the real ones. A crash leaves everything
 from __future__ import annotations
 
 import hashlib
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,15 +17,18 @@ from uuid import UUID
 
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.db.models import Q
 from django_ox.models import OxTask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.worker import run_job
 from vernier.media import process as processing
 from vernier.media.accept import Upload
 from vernier.media.conf import media_settings
-from vernier.media.exceptions import LeaseLost, TransientError
+from vernier.media.delete import delete_media
+from vernier.media.exceptions import LeaseLost, MediaNotFound, PermanentError, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.lease import Lease, claim
 from vernier.media.models import Blob, Media, Rendition, UploadKey, Version
@@ -45,12 +48,17 @@ ORIGINALS = (
 )
 # Enough rounds for every attempt that the settings allow, each after its lease and backoff.
 ROUNDS_MAX = 60
+# What may follow what, seen from outside: a healthy worker goes from pending to ready between two looks.
 LEGAL = {
-    "pending": {"pending", "processing", "failed"},
-    "processing": {"processing", "pending", "ready", "failed"},
-    "ready": {"ready"},
+    "pending": {"pending", "processing", "ready", "failed", "superseded"},
+    "processing": {"processing", "pending", "ready", "failed", "superseded"},
+    "ready": {"ready", "superseded"},
     "failed": {"failed"},
+    # Back to pending only where the newer Version has failed; `served_never_goes_back` sees to the rest.
+    "superseded": {"superseded", "pending"},
 }
+# Bytes that pass for an image until they are decoded.
+CORRUPT = b"\x89PNG\r\n\x1a\n" + b"\0" * 200
 
 
 class Crash(BaseException):
@@ -71,12 +79,17 @@ class Pipeline(RuleBasedStateMachine):
         self.now = NOW
         self.owner = author()
         self.acknowledged: dict[tuple[UUID, int], bytes] = {}
-        self.keys: dict[str, tuple[UUID, bytes]] = {}
+        self.keys: dict[str, tuple[UUID, bytes, datetime]] = {}
         self.workers: list[Worker] = []
         self.statuses: dict[tuple[UUID, int], str] = {}
         self.claims: dict[tuple[UUID, int], int] = {}
+        self.served: dict[UUID, int] = {}
+        self.deleted: set[UUID] = set()
+        # Media and Version directories in whose store a crash may have left a file.
+        self.disturbed: set[tuple[str, str]] = set()
 
-    def clock(self) -> datetime:
+    def __call__(self) -> datetime:
+        """Be the clock of everything that takes one."""
         return self.now
 
     # Uploads
@@ -87,6 +100,8 @@ class Pipeline(RuleBasedStateMachine):
 
     @rule(original=st.sampled_from(ORIGINALS), key=st.sampled_from([None, "a", "b"]))
     def accept(self, original: bytes, key: str | None) -> None:
+        if key in self.keys and self._is_forgotten(key):
+            del self.keys[key]
         if key in self.keys and self.keys[key][1] != original:
             return
         with Upload() as upload:
@@ -98,7 +113,35 @@ class Pipeline(RuleBasedStateMachine):
         assert accepted.created
         self.acknowledged[accepted.media_id, accepted.number] = original
         if key is not None:
-            self.keys[key] = (accepted.media_id, original)
+            self.keys[key] = (accepted.media_id, original, self.now)
+
+    @rule(original=st.sampled_from((*ORIGINALS, CORRUPT)), choice=st.integers(0, 20))
+    def replace(self, original: bytes, choice: int) -> None:
+        media_id = self._some_media(choice)
+        before = Version.objects.filter(media_id=media_id).order_by("-number").first()
+        with Upload() as upload:
+            upload.write(original)
+            try:
+                accepted = upload.accept(owner=self.owner, replaces=media_id, now=self.now)
+            except MediaNotFound:
+                assert media_id in self.deleted
+                return
+        assert media_id not in self.deleted
+        is_same = before.sha256 == hashlib.sha256(original).hexdigest() and before.status != "failed"
+        assert accepted.created == (not is_same)
+        assert accepted.number == before.number + (not is_same)
+        if accepted.created:
+            self.acknowledged[accepted.media_id, accepted.number] = original
+
+    @rule(choice=st.integers(0, 20))
+    def delete(self, choice: int) -> None:
+        media_id = self._some_media(choice)
+        delete_media(media_id, owner=self.owner, now=self.now)
+        self.deleted.add(media_id)
+
+    def _some_media(self, choice: int) -> UUID:
+        known = list(dict.fromkeys(media_id for media_id, _ in self.acknowledged))
+        return known[choice % len(known)]
 
     @rule(original=st.sampled_from(ORIGINALS))
     def accept_and_lose_the_transaction(self, original: bytes) -> None:
@@ -112,16 +155,20 @@ class Pipeline(RuleBasedStateMachine):
     # Workers
 
     @precondition(lambda self: len(self.workers) < WORKERS)
-    @rule(choice=st.integers(0, 20))
-    def deliver(self, choice: int) -> None:
-        """A worker takes a job off the queue and claims its Version, or finds that there is nothing to do."""
+    @rule(choice=st.integers(0, 20), crash=st.booleans())
+    def deliver(self, choice: int, crash: bool) -> None:
+        """A worker takes a job off the queue: it claims a Version, or cleans up and perhaps dies in the middle."""
         jobs = list(OxTask.objects.filter(status="READY").order_by("enqueued_at", "pk"))
         due = [job for job in jobs if job.run_after is None or job.run_after <= self.now]
         if not due:
             return
         job = due[choice % len(due)]
         job.delete()
-        self._claim(UUID(job.args[0]), job.args[1])
+        if job.task_path.endswith("process_version"):
+            self._claim(UUID(job.args[0]), job.args[1])
+        else:
+            with suppress(Crash), _crashing_at_deletion(crash):
+                run_job(job, self)
 
     @precondition(lambda self: len(self.workers) < WORKERS)
     @rule(choice=st.integers(0, 20))
@@ -131,14 +178,33 @@ class Pipeline(RuleBasedStateMachine):
         self._claim(*known[choice % len(known)])
 
     def _claim(self, media_id: UUID, number: int) -> None:
-        before = Version.objects.get(media_id=media_id, number=number)
-        lease = claim(media_id, number, conf=media_settings(), clock=self.clock)
+        before = Version.objects.filter(media_id=media_id, number=number).first()
+        lease = claim(media_id, number, conf=media_settings(), clock=self)
         if lease is None:
             return
         assert before.status in {"pending", "processing"}
         assert lease.version.attempts == before.attempts + 1
         self.claims[media_id, number] = self.claims.get((media_id, number), 0) + 1
         self.workers.append(Worker(lease=lease))
+
+    @rule(choice=st.integers(0, 20))
+    def run_a_job_whole(self, choice: int) -> None:
+        """A worker that nothing happens to, beside those that something happens to."""
+        due = [job for job in OxTask.objects.order_by("enqueued_at", "pk") if (job.run_after or self.now) <= self.now]
+        if not due:
+            return
+        job = due[choice % len(due)]
+        job.delete()
+        if job.task_path.endswith("process_version"):
+            key = UUID(job.args[0]), job.args[1]
+            before = Version.objects.filter(media_id=key[0], number=key[1]).values_list("attempts", "claimed_at")
+            attempts = before.first()
+            run_job(job, self)
+            after = before.first()
+            if after is not None and after != attempts:
+                self.claims[key] = after[0]
+        else:
+            run_job(job, self)
 
     @precondition(lambda self: self.workers)
     @rule(which=WHICH, times=st.integers(1, 5), crash=st.sampled_from([None, "before store", "after store"]))
@@ -152,12 +218,14 @@ class Pipeline(RuleBasedStateMachine):
     def _step(self, worker: Worker, crash: str | None) -> None:
         held, before = self._holds(worker), _state(worker.lease.version)
         try:
-            with _crashing_at(crash):
+            with _crashing_at(crash), _failing_for_good(worker):
                 self._next_step(worker)
         except LeaseLost:
             assert not held, "a worker lost a lease that it held"
             self._drop(worker)
         except Crash:
+            version = worker.lease.version
+            self.disturbed.add((str(version.media_id), f"v{version.number}"))
             self._drop(worker)
         if not held:
             assert _state(worker.lease.version) == before, "a worker wrote without its lease"
@@ -166,7 +234,11 @@ class Pipeline(RuleBasedStateMachine):
 
     def _next_step(self, worker: Worker) -> None:
         lease = worker.lease
-        lease.version.refresh_from_db()
+        try:
+            lease.version.refresh_from_db()
+        except Version.DoesNotExist as error:
+            # Deleted and cleaned up meanwhile: the real worker meets it at its next guarded write.
+            raise LeaseLost from error
         missing = lease.version.missing_variants()
         if missing == ():
             processing.finish(lease)
@@ -207,7 +279,7 @@ class Pipeline(RuleBasedStateMachine):
         """A worker is told to end and gives its attempt back."""
         worker = self.workers[which % len(self.workers)]
         held, version, before = self._holds(worker), worker.lease.version, _state(worker.lease.version)
-        attempts = Version.objects.get(pk=version.pk).attempts
+        attempts = before[0]["attempts"] if before[0] else None
         processing.hand_back(worker.lease)
         if not held:
             assert _state(version) == before, "a worker wrote without its lease"
@@ -224,7 +296,7 @@ class Pipeline(RuleBasedStateMachine):
 
     # The world
 
-    @rule(seconds=st.sampled_from([1, 15, 45, 61, 400, 4000]))
+    @rule(seconds=st.sampled_from([1, 15, 45, 61, 400, 4000, 100_000]))
     def time_passes(self, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
 
@@ -241,6 +313,10 @@ class Pipeline(RuleBasedStateMachine):
     @rule()
     def reconcile(self) -> None:
         reconcile(self.now)
+        self.keys = {key: known for key, known in self.keys.items() if not self._is_forgotten(key)}
+
+    def _is_forgotten(self, key: str) -> bool:
+        return self.keys[key][2] <= self.now - timedelta(seconds=media_settings().upload_key_seconds)
 
     # What always holds
 
@@ -257,25 +333,38 @@ class Pipeline(RuleBasedStateMachine):
             assert (len(content), hashlib.sha256(content).hexdigest()) == (rendition.byte_size, rendition.sha256)
 
     @invariant()
-    def served_is_ready(self) -> None:
+    def served_is_ready_and_never_goes_back(self) -> None:
         for media in Media.objects.select_related("current"):
-            ready = media.versions.filter(status="ready")
-            assert (media.current is None) == (not ready.exists())
-            assert media.current is None or media.current.status == "ready"
+            ready = list(media.versions.filter(status="ready"))
+            assert ready == ([media.current] if media.current else []), "what is served is not what is Ready"
+            number = media.current.number if media.current else 0
+            assert media.pk in self.deleted or number >= self.served.get(media.pk, 0), "an older Version is served"
+            self.served[media.pk] = number
+
+    @invariant()
+    def deleted_stays_deleted(self) -> None:
+        for media in Media.objects.filter(pk__in=self.deleted):
+            assert media.deleted_at is not None
+            assert media.current is None
+            assert not Rendition.objects.filter(version__media=media).exists(), "a deleted image is back"
+            assert not media.versions.filter(status__in=["pending", "processing", "ready"]).exists()
 
     @invariant()
     def nothing_acknowledged_is_lost(self) -> None:
-        for (media_id, number), original in self.acknowledged.items():
-            version = Version.objects.get(media_id=media_id, number=number)
-            if version.status in {"pending", "processing"}:
-                with local_path(staging_storage(), version.staging_key) as path, Path(path).open("rb") as staged:
-                    assert staged.read() == original
+        """Whoever may still be processed has its original: the unfinished, and what a failure would bring back."""
+        waiting = Q(status__in=["pending", "processing"]) | Q(status="superseded", ready_at=None, cleanup_at=None)
+        for version in Version.objects.filter(waiting, media__deleted_at=None):
+            with local_path(staging_storage(), version.staging_key) as path, Path(path).open("rb") as staged:
+                assert staged.read() == self.acknowledged[version.media_id, version.number]
 
     @invariant()
     def states_move_only_forward(self) -> None:
         for version in Version.objects.all():
             key = version.media_id, version.number
-            assert version.status in LEGAL[self.statuses.get(key, "pending")], "a state went backwards"
+            before = self.statuses.get(key, "pending")
+            assert version.status in LEGAL[before], "a state went backwards"
+            if (before, version.status) == ("superseded", "pending"):
+                self.claims[key] = 0
             self.statuses[key] = version.status
 
     @invariant()
@@ -292,39 +381,45 @@ class Pipeline(RuleBasedStateMachine):
             self._drop(worker)
         for _ in range(ROUNDS_MAX):
             self._round()
-            if not Version.objects.filter(status__in=["pending", "processing"]).exists():
+            if not Version.objects.unfinished().exists() and not OxTask.objects.exists():
                 break
         self._check_rest()
 
     def _round(self) -> None:
-        conf = media_settings()
-        self.now += timedelta(seconds=conf.lease_seconds + conf.backoff_max_seconds + conf.reconcile_seconds)
+        """Let so much time pass that every lease, delay and grace is over, and run what is due then."""
+        self.now += timedelta(days=8)
         reconcile(self.now)
         for job in OxTask.objects.filter(status="READY"):
             job.delete()
-            media_id, number = UUID(job.args[0]), job.args[1]
-            processing.process(media_id, number, open_renderer=open_renderer_in_process, clock=self.clock)
+            run_job(job, self)
 
     def _check_rest(self) -> None:
         for media_id, number in self.acknowledged:
-            assert Version.objects.get(media_id=media_id, number=number).status in {"ready", "failed"}
-        assert Version.objects.count() == len(self.acknowledged)
-        self.now += timedelta(days=8)
-        reconcile(self.now)
+            version = Version.objects.filter(media_id=media_id, number=number).first()
+            if media_id in self.deleted:
+                continue
+            current = Media.objects.get(pk=media_id).current
+            assert version.status in {"ready", "failed", "superseded"}
+            if version.status == "superseded":
+                assert current is not None, "an upload gave way to nothing"
+                assert current.number > number
         assert staging_storage().listdir("")[1] == []
         named = set(Rendition.objects.values_list("storage_key", flat=True))
-        of_ready = Version.objects.filter(status="ready").values_list("media_id", flat=True)
         files = set(Blob.objects.values_list("key", flat=True))
         assert named <= files, "a row without its file"
-        # What a failed Version left behind waits for the sweep; a Ready one has nothing to leave.
-        assert not [key for key in files - named if UUID(key.split("/")[1]) in set(of_ready)]
+        assert self._not_the_sweeps(files - named) == []
         self.ready_means_every_file_is_there()
+
+    def _not_the_sweeps(self, orphans: set[str]) -> list[str]:
+        """Leave out what a worker that was killed, or came late, has left for the sweep."""
+        return [key for key in orphans if tuple(key.split("/")[1:3]) not in self.disturbed]
 
     def _holds(self, worker: Worker) -> bool:
         """Whether the row says that this worker's lease is in force; asked without the code under test."""
-        row = Version.objects.get(pk=worker.lease.version.pk)
+        row = Version.objects.filter(pk=worker.lease.version.pk).first()
         return (
-            row.status == "processing"
+            row is not None
+            and row.status == "processing"
             and row.lease_token == worker.lease.token
             and row.lease_expires_at is not None
             and row.lease_expires_at > self.now
@@ -353,6 +448,29 @@ def _crashing_at(point: str | None) -> Iterator[None]:
 
 
 @contextmanager
+def _crashing_at_deletion(crash: bool) -> Iterator[None]:
+    """Let the process die after it has deleted one file."""
+    delete = DatabaseStorage.delete
+
+    def dying(self: DatabaseStorage, name: str) -> None:
+        delete(self, name)
+        if crash:
+            raise Crash
+
+    with mock.patch.object(DatabaseStorage, "delete", dying):
+        yield
+
+
+@contextmanager
+def _failing_for_good(worker: Worker) -> Iterator[None]:
+    """Do with a permanent failure what `process` does."""
+    try:
+        yield
+    except PermanentError as error:
+        processing.fail(worker.lease, error)
+
+
+@contextmanager
 def _expected(kind: type[BaseException]) -> Iterator[None]:
     try:
         yield
@@ -362,7 +480,7 @@ def _expected(kind: type[BaseException]) -> Iterator[None]:
 
 
 def _state(version: Version) -> Any:
-    row = Version.objects.filter(pk=version.pk).values().get()
+    row = Version.objects.filter(pk=version.pk).values().first()
     renditions = list(version.renditions.order_by("pk").values())
     return row, renditions, Media.objects.values_list("current_id", flat=True).get(pk=version.media_id)
 

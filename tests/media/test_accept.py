@@ -70,11 +70,17 @@ def test_accept__job_and_row_come_together(staged):
     assert Version.objects.get().status == "pending"
 
 
-def test_accept__rolled_back_by_the_caller_leaves_no_job(staged):
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+def test_accept__within_a_transaction_is_refused(staged):
+    with transaction.atomic(), pytest.raises(RuntimeError, match="durable"):
         accept_upload([PHOTO], owner=author())
-        raise ZeroDivisionError
-    assert (Media.objects.count(), OxTask.objects.count()) == (0, 0)
+    assert (Media.objects.count(), OxTask.objects.count(), staged()) == (0, 0, [])
+
+
+def test_accept__failed_fsync_of_the_directory_leaves_nothing(staged):
+    broken = mock.patch("vernier.media.storages._fsync_directory", side_effect=[OSError(errno.EIO, "broken"), None])
+    with broken, pytest.raises(OSError, match="broken"):
+        accept_upload([PHOTO], owner=author())
+    assert (Media.objects.count(), staged()) == (0, [])
 
 
 @pytest.mark.parametrize("failure", [OperationalError("database is locked"), ZeroDivisionError()])

@@ -376,3 +376,37 @@ def test_backoff__doubles_to_a_limit_and_varies():
 
 def test_failures__each_has_a_sentence():
     assert all(label.endswith(".") for label in FailureCode.labels)
+
+
+def test_claim__reading_of_the_clock_that_is_a_little_old_steals_no_lease(clock):
+    version = upload()
+    assert claim(version.media_id, 1, conf=media_settings(), clock=clock)
+    clock.tick(-0.005)
+    assert claim(version.media_id, 1, conf=media_settings(), clock=clock) is None
+
+
+def test_process__told_to_stop_before_the_claim_leaves_a_job(clock, monkeypatch):
+    version = upload()
+    stop = lease.threading.Event()
+    stop.set()
+    monkeypatch.setattr(lease, "_stop_requested", stop)
+    run(version, clock)
+    assert (version.status, version.attempts, OxTask.objects.count()) == ("pending", 0, 1)
+
+
+def test_process__strikes_of_different_kinds_do_not_add_up(clock):
+    version = upload()
+    for code in (FailureCode.OUT_OF_MEMORY, FailureCode.DECODER_CRASHED, FailureCode.TIME_LIMIT):
+        run(version, clock, failing(TransientError(code, tries_max=2)))
+        clock.tick(1000)
+    assert (version.status, version.strikes) == ("pending", 1)
+
+
+def test_process__end_that_cannot_be_written_lets_the_lease_run_out(clock):
+    version = upload()
+    full = OperationalError("database or disk is full")
+    with mock.patch("vernier.media.process.retry", side_effect=full):
+        run(version, clock, failing(OSError(errno.ENOSPC, "full")))
+    assert version.status == "processing"
+    clock.tick(61)
+    assert run(version, clock).status == "ready"

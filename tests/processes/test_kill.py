@@ -12,7 +12,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.processes.photos import looks_alike, photos
+from tests.processes.photos import Photo, looks_alike, photos
 from tests.processes.server import Server, running, wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
@@ -28,27 +28,56 @@ UPLOAD_PAUSE_SECONDS = 0.008
 
 
 class Client(threading.Thread):
-    """An author who uploads photos until told to stop, and repeats what was not acknowledged, under the same key."""
+    """An author who uploads photos, replaces some and deletes some, and repeats what was not acknowledged."""
 
     def __init__(self, server: Server, token: str) -> None:
         super().__init__(daemon=True)
         self.server, self.token = server, token
         self.is_sending = threading.Event()
         self.enough = threading.Event()
-        self.acknowledged: dict[str, object] = {}
+        # What must be served where; None where it was deleted.
+        self.expected: dict[str, Photo | None] = {}
         self.unexpected: list[str] = []
 
     def run(self) -> None:
-        for photo in itertools.islice(itertools.cycle(photos()), UPLOADS_MAX):
-            key = str(uuid4())
-            while not self.enough.is_set():
-                location = self._try(photo, key)
-                if location is not None:
-                    self.acknowledged[location] = photo
-                    break
-                time.sleep(0.1)
+        for number, photo in enumerate(itertools.islice(itertools.cycle(photos()), UPLOADS_MAX)):
+            location = self._until_acknowledged(self._send_post, photo, str(uuid4()))
+            self.expected[location] = photo
+            if number % 4 == 1:
+                other = photos()[(number + 1) % len(photos())]
+                self._until_acknowledged(self._send_put, location, other, str(uuid4()))
+                self.expected[location] = other
+            elif number % 8 == 7:
+                self._until_acknowledged(self._send_delete, location)
+                self.expected[location] = None
 
-    def _try(self, photo, key: str) -> str | None:
+    def _until_acknowledged(self, request, *arguments):
+        while True:
+            try:
+                answer = request(*arguments)
+            except httpx.TransportError:
+                answer = None
+            finally:
+                self.is_sending.clear()
+            if answer is not None and answer.status_code in {201, 202, 204}:
+                return answer.headers.get("Location")
+            # A server that is about to end says so; anything else is a fault.
+            if answer is not None and answer.status_code != 503:
+                self.unexpected.append(f"{answer.status_code} {answer.text}")
+            time.sleep(0.1)
+
+    def _send_put(self, location: str, photo: Photo, key: str) -> httpx.Response:
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Length": str(len(photo.content)),
+            "Idempotency-Key": key,
+        }
+        return httpx.put(location, content=self._slowly(photo.content), headers=headers, timeout=30)
+
+    def _send_delete(self, location: str) -> httpx.Response:
+        return httpx.delete(location, headers={"Authorization": f"Bearer {self.token}"}, timeout=30)
+
+    def _send_post(self, photo: Photo, key: str) -> httpx.Response:
         head = f'--edge\r\nContent-Disposition: form-data; name="file"; filename="{photo.name}"\r\n\r\n'.encode()
         body = head + photo.content + b"\r\n--edge--\r\n"
         headers = {
@@ -57,16 +86,7 @@ class Client(threading.Thread):
             "Content-Length": str(len(body)),
             "Idempotency-Key": key,
         }
-        try:
-            answer = httpx.post(f"{self.server.url}/media", content=self._slowly(body), headers=headers, timeout=30)
-        except httpx.TransportError:
-            return None
-        finally:
-            self.is_sending.clear()
-        if answer.status_code != 201:
-            self.unexpected.append(answer.text)
-            return None
-        return answer.headers["Location"]
+        return httpx.post(f"{self.server.url}/media", content=self._slowly(body), headers=headers, timeout=30)
 
     def _slowly(self, body: bytes):
         for start in range(0, len(body), UPLOAD_CHUNK_BYTES):
@@ -82,6 +102,7 @@ def test_kill__every_acknowledged_upload_is_ready_and_right(tmp_path):
         lease_seconds=5,
         reconcile_seconds=1,
         backoff_seconds=1,
+        cleanup_grace_seconds=5,
         # A photo may be killed more often here than in a lifetime.
         max_attempts=100,
     )
@@ -89,11 +110,13 @@ def test_kill__every_acknowledged_upload_is_ready_and_right(tmp_path):
         client = Client(server, server.token())
         client.start()
         kills = _kill_until_enough(server, client)
+        print(f"kills that landed in the middle of something: {kills}")
         client.join(timeout=120)
         assert not client.is_alive()
         server.kill()
         server.start()
         wait_until(lambda: not _unfinished(server), SETTLE_SECONDS_MAX, "work is left unfinished")
+        wait_until(lambda: not _to_clean_up(server), SETTLE_SECONDS_MAX, "files are left behind")
         _check(server, client)
         # The orphans of uploads that a kill cut off are the sweep's; one such kill leaves at most one.
         assert len(server.staged()) <= kills["web"] + kills["serve"]
@@ -131,18 +154,32 @@ def _is_rendering(server: Server) -> bool:
     return bool(server.rows("SELECT 1 FROM media_version WHERE status = 'processing' LIMIT 1"))
 
 
+def _to_clean_up(server: Server) -> list[tuple]:
+    """Clean-ups without a grace or after it, and staged originals of what has ended."""
+    return server.rows(
+        "SELECT id FROM media_version WHERE cleanup_at IS NOT NULL AND cleaned_at IS NULL"
+        " UNION ALL SELECT id FROM media_version WHERE staging_key != ''"
+        " UNION ALL SELECT id FROM media_media WHERE cleanup_at IS NOT NULL AND cleaned_at IS NULL"
+    )
+
+
 def _unfinished(server: Server) -> list[tuple]:
     return server.rows("SELECT id FROM media_version WHERE status IN ('pending', 'processing')")
 
 
 def _check(server: Server, client: Client) -> None:
     assert client.unexpected == []
-    assert len(client.acknowledged) == UPLOADS_MAX
-    for location, photo in client.acknowledged.items():
+    assert len(client.expected) == UPLOADS_MAX
+    for location, photo in client.expected.items():
         served = httpx.get(location, headers={"Accept": "image/avif"})
+        if photo is None:
+            assert served.status_code == 404
+            continue
         assert (served.status_code, served.headers["Content-Type"]) == (200, "image/avif")
         assert looks_alike(photo, served.content), photo.name
-    assert server.rows("SELECT count(*) FROM media_version WHERE status != 'ready'") == [(0,)]
+    kept = sum(photo is not None for photo in client.expected.values())
+    assert server.rows("SELECT count(*) FROM media_media WHERE current_id IS NOT NULL") == [(kept,)]
+    assert server.rows("SELECT count(*) FROM media_version WHERE status NOT IN ('ready', 'superseded')") == [(0,)]
     # The same key is the same upload, however often its answer was lost.
     assert server.rows("SELECT count(*) FROM media_media") == [(UPLOADS_MAX,)]
     named = {key for (key,) in server.rows("SELECT storage_key FROM media_rendition")}

@@ -12,7 +12,14 @@ INSTALLED_APPS = [
     "vernier.media",
     "django_ox",
 ]
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": _DATA / "project.sqlite3"}}
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": _DATA / "project.sqlite3",
+        # Transactions wait for each other instead of failing.
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20},
+    }
+}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staging": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +15,11 @@ from django.db import connections
 
 from vernier.engines.heartbeat import remove_stale_heartbeats
 from vernier.engines.ox import prune
+from vernier.media.exceptions import HandedBack
+from vernier.media.pace import AuditTicks, SweepTicks
 from vernier.media.reconcile import reconcile
 from vernier.site.data_directory import RUN
+from vernier.site.metrics import record_findings
 from vernier.sqlite.checkpoint import Checkpointer
 from vernier.sqlite.file_lock import FileLock
 
@@ -28,6 +31,9 @@ logger = logging.getLogger("vernier.housekeeping")
 # The pace of the checkpointer, which looks at the log each time.
 TICK_SECONDS = 1.0
 PRUNE_SECONDS = 600.0
+# One bounded step each time: an archive of 100,000 files is through in some hours, for a thousandth of a core.
+SWEEP_SECONDS = 30.0
+AUDIT_SECONDS = 30.0
 # What a job did is of interest while somebody may still be looking into it.
 FINISHED_JOBS_KEPT = timedelta(days=1)
 # Far beyond the age at which a worker counts as silent.
@@ -56,7 +62,9 @@ class Housekeeping:
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
         self._chores = (
             Chore(name="checkpoint", every_seconds=TICK_SECONDS, do=self._checkpointer.tick),
-            Chore(name="reconcile", every_seconds=settings.VERNIER_MEDIA["RECONCILE_SECONDS"], do=reconcile),
+            Chore(name="reconcile", every_seconds=settings.VERNIER_MEDIA["RECONCILE_SECONDS"], do=_reconcile),
+            Chore(name="sweep", every_seconds=SWEEP_SECONDS, do=SweepTicks().tick),
+            Chore(name="audit", every_seconds=AUDIT_SECONDS, do=AuditTicks(on_tick=self._require_running).tick),
             Chore(name="prune", every_seconds=PRUNE_SECONDS, do=lambda: prune(FINISHED_JOBS_KEPT)),
             Chore(
                 name="heartbeats",
@@ -83,6 +91,11 @@ class Housekeeping:
             self._checkpointer.close()
             self._lock.release()
 
+    def _require_running(self) -> None:
+        """Raise HandedBack where this process is to end: a repair may take longer than it has."""
+        if self._stop.is_set():
+            raise HandedBack
+
     def _has_lock(self) -> bool:
         try:
             return self._lock.try_acquire()
@@ -98,6 +111,11 @@ class Housekeeping:
             chore.due_at = now + chore.every_seconds
             _do(chore)
         connections.close_all()
+
+
+def _reconcile() -> None:
+    """Reconcile, and leave what was found for `/metrics`."""
+    record_findings(asdict(reconcile()))
 
 
 def _do(chore: Chore) -> None:

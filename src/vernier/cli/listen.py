@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 # Connections that wait while the web process starts again.
 BACKLOG = 1024
+
+logger = logging.getLogger("vernier.serve")
 
 
 def listen(bind: Bind) -> socket.socket:
@@ -51,8 +54,14 @@ def url_of(opened: socket.socket) -> str:
 def announce(opened: socket.socket, directory: Path) -> None:
     """Leave the address for the commands beside the server; it stands in for a base URL that is not set."""
     part = directory / f"{ADDRESS_FILE}.part"
-    part.write_text(url_of(opened) + "\n", encoding="ascii")
-    part.replace(directory / ADDRESS_FILE)
+    try:
+        part.write_text(url_of(opened) + "\n", encoding="ascii")
+        part.replace(directory / ADDRESS_FILE)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        # A server on a full disk still has images to serve.
+        logger.warning("The disk is full: images are served, uploads are refused.", extra={"event": "disk_full"})
 
 
 def _refusal(bind: Bind, error: OSError) -> VernierError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import ipaddress
 import logging
 import signal
 import sqlite3
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("vernier.serve")
 
-# A start takes one to three seconds; whoever waits for the line below is told in any case.
+# A start takes one to three seconds.
 READY_SECONDS_MAX = 30.0
 _READY_POLL_SECONDS = 0.05
 
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_site()
     with listen(arguments.bind) as opened:
         announce(opened, directory)
+        _warn_of_address(opened)
         return _serve(opened, arguments.workers, directory)
 
 
@@ -58,6 +60,18 @@ def check_site() -> None:
     for message in found:
         logger.warning(tell_checks([message]), extra={"event": "check"})
     logger.info("SQLite %s, data in %s", sqlite3.sqlite_version, settings.DATA_DIR, extra={"event": "starting"})
+
+
+def _warn_of_address(opened: socket.socket) -> None:
+    """Warn where other machines reach the server, but under an address that it does not know as its own."""
+    host = opened.getsockname()[0]
+    if not ipaddress.ip_address(host).is_loopback and not settings.ENVIRONMENT.is_given("BASE_URL"):
+        logger.warning(
+            "The server listens on %s but answers to %s only: set VERNIER_BASE_URL to the address that readers use.",
+            host,
+            url_of(opened),
+            extra={"event": "base_url"},
+        )
 
 
 def _serve(opened: socket.socket, workers: int, directory: Path) -> int:
@@ -102,7 +116,10 @@ def _end(children: list[Child], signals: Signals) -> None:
 def _tell_when_ready(opened: socket.socket, directory: Path) -> None:
     """Print the address once a worker lives and the site answers that it is well."""
     started_at = time.time()
-    while time.time() - started_at < READY_SECONDS_MAX and not _is_ready(opened, directory, started_at):
+    while not _is_ready(opened, directory, started_at):
+        if time.time() - started_at > READY_SECONDS_MAX:
+            logger.warning("not ready after %.0f s; see /healthz", READY_SECONDS_MAX, extra={"event": "not_ready"})
+            return
         time.sleep(_READY_POLL_SECONDS)
     print(f"Vernier is ready at {url_of(opened)}", flush=True)
 

@@ -6,20 +6,24 @@ The engine only rings: attempts, delays and leases are in the Version's row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.tasks import DEFAULT_TASK_BACKEND_ALIAS, task_backends
 from django.utils import timezone
 from django_ox import worker as ox
 from django_ox.management.commands.ox_worker import install_stop_handlers
 from django_ox.models import OxTask
 
 from vernier.media import process
+from vernier.media.conf import media_settings
 from vernier.media.tasks import process_version
+from vernier.media.transitions import CLOCK_SLACK
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from pathlib import Path
 
     from django.db.models import QuerySet
@@ -76,11 +80,17 @@ def live_jobs(now: datetime | None = None) -> set[tuple[UUID, int]]:
     """Return the (media id, version number) of every processing job that waits or runs.
 
     A running job whose lock has expired belongs to a worker that is gone. It counts as lost, so that the Version
-    need not wait until the engine notices.
+    need not wait until the engine notices. A lock or a delay that lasts longer than any does, because a clock went
+    back, counts as lost as well.
     """
     now = now or timezone.now()
     jobs = _unfinished().filter(task_path=process_version.module_path)
-    live = jobs.exclude(status=OxTask.Status.RUNNING, lease_expires_at__lte=now)
+    delay_max = timedelta(seconds=media_settings().backoff_max_seconds)
+    lock_max = timedelta(seconds=task_backends[DEFAULT_TASK_BACKEND_ALIAS].options["LOCK_TIMEOUT"])
+    gone = Q(lease_expires_at__lte=now) | Q(lease_expires_at__gt=now + lock_max + CLOCK_SLACK)
+    live = jobs.exclude(Q(status=OxTask.Status.RUNNING) & gone).exclude(
+        status=OxTask.Status.READY, run_after__gt=now + delay_max + CLOCK_SLACK
+    )
     return {(UUID(args[0]), int(args[1])) for args in live.values_list("args", flat=True).iterator()}
 
 

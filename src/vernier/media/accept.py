@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Self
 
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
 from vernier.media.conf import MediaSettings, media_settings
@@ -80,7 +80,7 @@ class _Request:
     owner_id: int
     replaces: UUID | None
     key: str | None
-    even_if_same: bool
+    remakes: int | None
     now: datetime
 
     @property
@@ -101,9 +101,11 @@ def accept_upload(
 ) -> Accepted:
     """Accept an upload of `owner`; it is durable and its job enqueued when this returns.
 
+    Not to be called within a transaction, which could take that back: then it raises RuntimeError.
+
     It becomes a new Media, or a new Version of the Media that it `replaces`, unless the newest one there has these
     very bytes and has not failed. `chunks` is read once and never whole in memory. With an `idempotency_key` (1 to
-    255 visible ASCII characters) a repeated call with the same bytes gives the first one's answer. Raises
+    255 printable ASCII characters) a repeated call with the same bytes gives the first one's answer. Raises
     UploadRefused (one of its kinds) for what the client can put right, MediaNotFound where `owner` has no such
     Media, NoSpace where the staging store is full.
     """
@@ -142,9 +144,8 @@ class Upload:
     ) -> None:
         if self._writer is not None:
             self._writer.abort()
-        # A commit whose answer was lost may have happened: the row decides, not the exception.
-        if self._is_staged and not Version.objects.filter(staging_key=self._staging_key).exists():
-            self._staging.delete(self._staging_key)
+        if self._is_staged:
+            self._discard()
 
     def write(self, chunk: bytes) -> None:
         """Take the next bytes; raise UploadTooLarge or UploadTypeRefused as soon as that is certain."""
@@ -167,12 +168,13 @@ class Upload:
         owner: AbstractBaseUser,
         replaces: UUID | None = None,
         idempotency_key: str | None = None,
-        even_if_same: bool = False,
+        remakes: int | None = None,
         now: datetime | None = None,
     ) -> Accepted:
         """Make the upload durable and write its rows and job in one transaction; raises as `accept_upload`.
 
-        With `even_if_same`, bytes that the newest Version has already make a new one all the same.
+        With `remakes`, the number of the newest Version, its own bytes make a new one; unless there is a newer one by
+        now, which is the answer then.
         """
         check_upload_key(idempotency_key)
         self._finish()
@@ -180,11 +182,11 @@ class Upload:
             owner_id=owner.pk,
             replaces=replaces,
             key=idempotency_key,
-            even_if_same=even_if_same,
+            remakes=remakes,
             now=now or timezone.now(),
         )
         try:
-            with transaction.atomic():
+            with transaction.atomic(durable=True):
                 accepted = self._record(request)
         except IntegrityError:
             # Where writers do not wait for each other, two uploads with one key meet at its constraint.
@@ -229,11 +231,21 @@ class Upload:
         if self._writer is None:
             self._start()
         assert self._writer is not None
+        # Also where the commit fails, for that may be after the file has got its name.
+        self._is_staged = True
         try:
             self._writer.commit()
         except OSError as error:
             raise _as_no_space(error) from error
-        self._is_staged = True
+
+    def _discard(self) -> None:
+        """Delete the staged file unless a row names it: a transaction whose answer was lost may have happened."""
+        try:
+            if not Version.objects.filter(staging_key=self._staging_key).exists():
+                self._staging.delete(self._staging_key)
+        except (DatabaseError, OSError) as error:
+            # Whatever made the upload fail is the news; the file is left to the sweep.
+            logger.warning("not deleted from staging: %s (%s)", self._staging_key, error)
 
     def _record(self, request: _Request) -> Accepted:
         """Write what the upload changes; the Media row is locked first."""
@@ -272,10 +284,11 @@ class Upload:
         return Accepted(media_id=known.media_id, number=known.number, outcome=Outcome.REPEATED)
 
     def _unchanged(self, media: Media | None, request: _Request) -> Accepted | None:
-        if media is None or request.even_if_same:
+        if media is None or media.newest_number == request.remakes:
             return None
         newest = media.versions.get(number=media.newest_number)
-        if newest.sha256 != self._sha256.hexdigest() or newest.status == Version.Status.FAILED:
+        is_whole = newest.status != Version.Status.FAILED and not newest.renditions.exclude(lost_at=None).exists()
+        if not (is_whole and newest.sha256 == self._sha256.hexdigest()) and request.remakes is None:
             return None
         return Accepted(media_id=media.pk, number=newest.number, outcome=Outcome.UNCHANGED)
 

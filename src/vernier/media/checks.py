@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register  # noqa: A004 - Django's name
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import InvalidStorageError, storages
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
 from vernier.media.conf import MediaSettings, media_settings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 E_SETTINGS = "vernier_media.E001"
 E_STORAGE_MISSING = "vernier_media.E002"
 E_STORAGE_OVERWRITES = "vernier_media.E003"
+W_DEFERRED = "vernier_media.W001"
 
 
 @register
@@ -30,7 +32,7 @@ def check_media(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
         conf = media_settings()
     except (ImproperlyConfigured, TypeError, ValueError) as error:
         return [Error(str(error), hint="See vernier.media.conf.MediaSettings for the keys.", id=E_SETTINGS)]
-    return [*_check_values(conf), *_check_storages(conf)]
+    return [*_check_values(conf), *_check_storages(conf), *_check_database()]
 
 
 def _check_values(conf: MediaSettings) -> Iterator[CheckMessage]:
@@ -42,14 +44,16 @@ def _check_values(conf: MediaSettings) -> Iterator[CheckMessage]:
         yield _wrong("VARIANTS", names, "different names, of which the first is not a narrower one")
     for key in (
         "upload_max_bytes", "pixels_max", "lease_seconds", "max_attempts", "backoff_seconds", "reconcile_seconds",
-        "staging_grace_seconds", "render_memory_bytes", "render_cpu_seconds", "render_wall_seconds",
+        "staging_grace_seconds", "sweep_grace_seconds", "render_memory_bytes", "render_cpu_seconds",
+        "render_wall_seconds",
     ):  # fmt: skip
         if getattr(conf, key) <= 0:
             yield _wrong(key.upper(), getattr(conf, key), "a number above 0")
     if conf.backoff_max_seconds < conf.backoff_seconds:
         yield _wrong("BACKOFF_MAX_SECONDS", conf.backoff_max_seconds, "not below BACKOFF_SECONDS")
-    if conf.live_jobs is not None:
-        yield from _check_import("LIVE_JOBS", conf.live_jobs)
+    for key, path in {"LIVE_JOBS": conf.live_jobs, "PURGE": conf.purge}.items():
+        if path is not None:
+            yield from _check_import(key, path)
 
 
 def _check_storages(conf: MediaSettings) -> Iterator[CheckMessage]:
@@ -70,6 +74,18 @@ def _check_storages(conf: MediaSettings) -> Iterator[CheckMessage]:
                 hint="save() must raise FileExistsError where the name is taken. Retries are safe only then.",
                 id=E_STORAGE_OVERWRITES,
             )
+
+
+def _check_database() -> Iterator[CheckMessage]:
+    """Warn of deferred transactions on SQLite: those that read first and then write fail when another one writes."""
+    database = connections[DEFAULT_DB_ALIAS].settings_dict
+    mode = str(database["OPTIONS"].get("transaction_mode", "DEFERRED")).upper()
+    if database["ENGINE"].endswith("sqlite3") and mode == "DEFERRED":
+        yield Warning(
+            "The SQLite database has deferred transactions: of uploads that come together some fail as locked out.",
+            hint='Set DATABASES["default"]["OPTIONS"]["transaction_mode"] to "IMMEDIATE", and "timeout" to 20.',
+            id=W_DEFERRED,
+        )
 
 
 def _check_import(key: str, path: str) -> Iterator[CheckMessage]:

@@ -36,6 +36,9 @@ class MediaSettings:
     reconcile_seconds: float = 60
     # A staged file that no row names is removed when it is this old: longer than the longest upload.
     staging_grace_seconds: float = 3600
+    # A rendition or kept original that no row names is removed when it was seen twice, this far apart: a day is far
+    # beyond any lease, and an operator who has restored an older database has time to notice.
+    sweep_grace_seconds: float = 24 * 3600
     # How long the files of a Version that was served stay after a newer one has taken its place: caches and feeds
     # name them.
     cleanup_grace_seconds: float = 24 * 3600

@@ -11,7 +11,7 @@ from vernier.media.exceptions import MediaNotFound
 from vernier.media.jobs import ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Rendition
-from vernier.media.supersede import supersede_unfinished
+from vernier.media.supersede import supersede_all
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,7 +29,7 @@ def delete_media(media_id: UUID, *, owner: AbstractBaseUser, now: datetime | Non
             raise MediaNotFound(f"There is no image {media_id} of this author.")
         if media.deleted_at is not None:
             return
-        supersede_unfinished(media, now=now)
+        supersede_all(media, now=now)
         Media.objects.filter(pk=media.pk).update(current=None, deleted_at=now, cleanup_at=now)
         Rendition.objects.filter(version__media=media).delete()
         media.versions.exclude(staging_key="").update(staging_delete_at=now)

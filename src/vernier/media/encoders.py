@@ -8,7 +8,7 @@ import pillow_avif  # noqa: F401 - replaces Pillow's own AVIF plug-in by one tha
 import pyvips
 from PIL import Image
 
-from vernier.media.exceptions import TransientError
+from vernier.media.exceptions import MEMORY_TRIES_MAX, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.variants import Format, Size
 
@@ -30,8 +30,6 @@ _AOM_QUALITY_MORE = 6
 _QUALITY_MAX = 100
 
 _WHITE = [255, 255, 255]
-# Tries of an encoder that reports a lack of memory, or what may be one.
-_MEMORY_TRIES_MAX = 3
 # Pixels per millimetre: 72 per inch, where libvips would write 25 into a PNG.
 _DENSITY = 72 / 25.4
 
@@ -63,7 +61,7 @@ def _encode_avif(image: pyvips.Image, quality: int) -> bytes:
     try:
         return _save_avif(image, quality=quality, **_SVT)
     except RuntimeError as error:
-        raise TransientError(FailureCode.OUT_OF_MEMORY, f"SVT-AV1: {error}", tries_max=_MEMORY_TRIES_MAX) from error
+        raise TransientError(FailureCode.OUT_OF_MEMORY, f"SVT-AV1: {error}", tries_max=MEMORY_TRIES_MAX) from error
 
 
 def _svt_takes(size: Size) -> bool:

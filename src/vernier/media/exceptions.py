@@ -2,6 +2,11 @@
 
 from vernier.media.failures import FailureCode
 
+# Attempts in a row that may end so: for a crash or a time limit one more than the first, because another process may
+# have been the reason; memory may be short for longer.
+CRASH_TRIES_MAX = 2
+MEMORY_TRIES_MAX = 3
+
 
 class MediaError(Exception):
     """The base of every error of this app."""
@@ -28,7 +33,7 @@ class UploadKeyReused(UploadRefused):
 
 
 class UploadKeyInvalid(UploadRefused):
-    """The Idempotency-Key is not 1 to 255 bytes of visible ASCII."""
+    """The Idempotency-Key is not 1 to 255 bytes of printable ASCII."""
 
 
 class MediaNotFound(MediaError):  # noqa: N818 - it names what the caller is told

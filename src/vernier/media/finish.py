@@ -15,9 +15,10 @@ from vernier.media.failures import FailureCode
 from vernier.media.jobs import ring, ring_clean_up
 from vernier.media.lease import Lease, require
 from vernier.media.log import log_transition
-from vernier.media.models import Failure, Media, Version, VersionQuerySet
+from vernier.media.models import Media, Version
 from vernier.media.storages import originals_storage, sha256_of, staging_storage
 from vernier.media.supersede import lock_media, restore_predecessor, supersede_older
+from vernier.media.transitions import Failure, VersionQuerySet
 
 if TYPE_CHECKING:
     from vernier.media.conf import MediaSettings
@@ -78,7 +79,8 @@ def end_failed(
 def retry(lease: Lease, error: TransientError) -> None:
     """Put the Version back for another attempt, or fail it where this kind of failure has had its tries."""
     is_strike = error.tries_max is not None
-    has_struck_out = error.tries_max is not None and lease.version.strikes + 1 >= error.tries_max
+    strikes = lease.version.strikes if lease.version.failure_code == error.code else 0
+    has_struck_out = error.tries_max is not None and strikes + 1 >= error.tries_max
     if has_struck_out or lease.version.attempts >= lease.conf.max_attempts:
         fail(lease, error)
     else:

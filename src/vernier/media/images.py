@@ -18,7 +18,13 @@ from pillow_avif import AvifImagePlugin
 
 from vernier.media.child.protocol import Rendered, Verified
 from vernier.media.encoders import encode
-from vernier.media.exceptions import PermanentError, ProcessingError, TransientError
+from vernier.media.exceptions import (
+    CRASH_TRIES_MAX,
+    MEMORY_TRIES_MAX,
+    PermanentError,
+    ProcessingError,
+    TransientError,
+)
 from vernier.media.failures import FailureCode
 from vernier.media.structure import ends_early, scan_count
 from vernier.media.variants import Format, Size, Variant
@@ -40,8 +46,6 @@ Image.MAX_IMAGE_PIXELS = None
 
 # A 93 kB JPEG with 630 scans took half a minute; cameras and editors write at most 12.
 JPEG_SCANS_MAX = 64
-# Tries that may end for lack of memory before the image is held to need too much of it.
-MEMORY_TRIES_MAX = 3
 
 _LOADERS: dict[str, Callable[..., Any]] = {
     "jpeg": pyvips.Image.jpegload_buffer,
@@ -144,7 +148,7 @@ def _reasons(original: bytes | None = None, image_type: str = "") -> Iterator[No
         if image_type in _SILENT_OF_MEMORY and _memory_was_short():
             raise _out_of_memory(error) from error
         if original is None:
-            raise TransientError(FailureCode.DECODER_CRASHED, _one_line(error), tries_max=2) from error
+            raise TransientError(FailureCode.DECODER_CRASHED, _one_line(error), tries_max=CRASH_TRIES_MAX) from error
         code = FailureCode.TRUNCATED if ends_early(original, image_type) else FailureCode.UNDECODABLE
         raise PermanentError(code, _one_line(error)) from error
 

@@ -9,13 +9,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from vernier.media.exceptions import HandedBack, LeaseLost
+from vernier.media.jobs import ring
 from vernier.media.log import log_transition
-from vernier.media.models import Version, VersionQuerySet
+from vernier.media.models import Media, Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vernier.media.conf import MediaSettings
+    from vernier.media.transitions import VersionQuerySet
 
 # A lease is renewed this many times in its length, so that one renewal may come late without harm.
 RENEWALS_PER_LEASE = 3
@@ -30,16 +32,25 @@ def request_stop() -> None:
 
 def claim(media_id: uuid.UUID, number: int, *, conf: MediaSettings, clock: Callable[[], datetime]) -> Lease | None:
     """Take the lease on a Version and count the attempt; None where there is nothing to do."""
+    # Not a join: the conditions must stand in the UPDATE itself, where a database looks at them again after it has
+    # waited for the row.
+    named = Version.objects.filter(media_id=media_id, number=number, media__in=Media.objects.live())
     if _stop_requested.is_set():
+        _leave(named.waiting(now=clock(), conf=conf))
         return None
     token = uuid.uuid4()
-    named = Version.objects.filter(media_id=media_id, number=number, media__deleted_at=None)
     if not named.claim(token=token, now=clock(), conf=conf):
         return None
     version = Version.objects.get(media_id=media_id, number=number)
     lease = Lease(version=version, token=token, conf=conf, clock=clock)
     lease.log("claimed")
     return lease
+
+
+def _leave(waiting: VersionQuerySet) -> None:
+    """Have another worker find what this one was about to take."""
+    for version in waiting:
+        ring(version)
 
 
 @dataclass(kw_only=True)

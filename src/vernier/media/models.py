@@ -1,29 +1,28 @@
 """The rows: Media, its Versions, their Renditions, and the keys that make a client's retry safe.
 
-A state lives in the row. Every transition is one guarded UPDATE: it happens if the row is still in the state that
-it leaves and, for a worker, under its own unexpired lease.
+A state lives in the row; its transitions are in `transitions`.
 """
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q, Value
-from django.db.models.functions import Greatest
+from django.db.models import Q
 
 from vernier.media.failures import FailureCode
 from vernier.media.sniff import IMAGE_TYPES
+from vernier.media.transitions import Status, VersionQuerySet
 from vernier.media.variants import EXTENSIONS, MEDIA_TYPES, Size, Variant, required_variants
 
 if TYPE_CHECKING:
-    from vernier.media.conf import MediaSettings
+    from datetime import datetime
 
 SHA256_HEX_LENGTH = 64
+# All renditions and kept originals are below it, and nothing else is.
+IMAGES_DIRECTORY = "images"
 
 
 class MediaQuerySet(models.QuerySet["Media"]):
@@ -60,6 +59,7 @@ class Media(models.Model):
             ),
         ]
         indexes = [
+            models.Index(fields=["created_at", "id"], name="media_newest_first"),
             models.Index(
                 fields=["cleanup_at"],
                 name="media_to_clean_up",
@@ -71,168 +71,10 @@ class Media(models.Model):
         return str(self.id)
 
 
-class VersionQuerySet(models.QuerySet["Version"]):
-    def waiting(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
-        """Those that are pending and due."""
-        return self.filter(_is_waiting(now, conf))
-
-    def abandoned(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
-        """Those that are processing under a lease that has expired."""
-        return self.filter(_is_abandoned(now, conf))
-
-    def due(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
-        """Those whose turn it is. For one Version; no index serves both halves at once."""
-        return self.filter(_is_waiting(now, conf) | _is_abandoned(now, conf))
-
-    def unfinished(self) -> VersionQuerySet:
-        return self.filter(status__in=(Version.Status.PENDING, Version.Status.PROCESSING))
-
-    def to_clean_up(self, *, now: datetime) -> VersionQuerySet:
-        """Those that have ended without being served, and may have files that nobody needs any more."""
-        ended = (Version.Status.SUPERSEDED, Version.Status.FAILED)
-        return self.filter(cleanup_at__lte=now, cleaned_at=None, status__in=ended)
-
-    def held(self, *, token: uuid.UUID, now: datetime) -> VersionQuerySet:
-        """Those under this lease, while it lasts. A worker writes through nothing else."""
-        return self.filter(status=Version.Status.PROCESSING, lease_token=token, lease_expires_at__gt=now)
-
-    def claim(self, *, token: uuid.UUID, now: datetime, conf: MediaSettings) -> bool:
-        """Take the lease and count the attempt; False where there is nothing to claim."""
-        return bool(
-            self.due(now=now, conf=conf)
-            .filter(attempts__lt=conf.max_attempts)
-            .update(
-                status=Version.Status.PROCESSING,
-                lease_token=token,
-                lease_expires_at=now + timedelta(seconds=conf.lease_seconds),
-                attempts=F("attempts") + 1,
-                next_attempt_at=None,
-                claimed_at=now,
-            )
-        )
-
-    # What follows is called on `held` rows: each is one guarded UPDATE, False where the lease is gone.
-
-    def renew(self, *, until: datetime) -> bool:
-        return bool(self.update(lease_expires_at=until))
-
-    def measure(self, *, size: Size, has_alpha: bool) -> bool:
-        return bool(self.update(width=size.width, height=size.height, has_alpha=has_alpha))
-
-    def progress(self, *, lease_until: datetime) -> bool:
-        """Start the count of attempts again at the running one, and renew the lease."""
-        return bool(self.update(attempts=1, strikes=0, lease_expires_at=lease_until))
-
-    def requeue(self, *, now: datetime, at: datetime, failure: Failure, is_strike: bool) -> bool:
-        """Put the Version back to pending until `at`; `failure` is what stopped the attempt."""
-        return bool(
-            self.update(
-                **_NO_LEASE,
-                status=Version.Status.PENDING,
-                next_attempt_at=at,
-                failure_code=failure.code,
-                failure_detail=failure.detail,
-                strikes=F("strikes") + int(is_strike),
-                requeued_at=now,
-            )
-        )
-
-    def hand_back(self, *, now: datetime) -> bool:
-        """Put the Version back to pending at once, as if this attempt had not been."""
-        return bool(
-            self.update(
-                **_NO_LEASE,
-                status=Version.Status.PENDING,
-                attempts=Greatest(F("attempts") - 1, Value(0)),
-                requeued_at=now,
-            )
-        )
-
-    def finish(self, *, now: datetime, original_key: str) -> bool:
-        """End the Version as Ready."""
-        return bool(
-            self.update(
-                **_NO_LEASE,
-                status=Version.Status.READY,
-                failure_code="",
-                failure_detail="",
-                ready_at=now,
-                original_key=original_key,
-                staging_delete_at=now,
-            )
-        )
-
-    def fail(self, *, now: datetime, failure: Failure, keep_until: datetime) -> bool:
-        """End the Version as failed; its original and what renditions it has stay until `keep_until`."""
-        return bool(
-            self.update(
-                **_NO_LEASE,
-                status=Version.Status.FAILED,
-                next_attempt_at=None,
-                failure_code=failure.code,
-                failure_detail=failure.detail,
-                failed_at=now,
-                staging_delete_at=keep_until,
-                cleanup_at=keep_until,
-            )
-        )
-
-    # What follows is called with the Media row locked.
-
-    def supersede(self, *, now: datetime) -> int:
-        """End them in favour of a newer Version; who worked on them has no lease any more."""
-        return self.update(**_NO_LEASE, status=Version.Status.SUPERSEDED, next_attempt_at=None, superseded_at=now)
-
-    def restart(self, *, now: datetime) -> int:
-        """Put them back to pending as if they had just been accepted."""
-        return self.update(
-            status=Version.Status.PENDING,
-            attempts=0,
-            strikes=0,
-            failure_code="",
-            failure_detail="",
-            failed_at=None,
-            superseded_at=None,
-            staging_delete_at=None,
-            cleanup_at=None,
-            rung_at=now,
-            rings=0,
-        )
-
-
-def _is_waiting(now: datetime, conf: MediaSettings) -> Q:
-    """Return what is pending and due; a time further ahead than the longest delay means that a clock went back."""
-    retry_max = now + timedelta(seconds=conf.backoff_max_seconds)
-    is_due = Q(next_attempt_at=None) | Q(next_attempt_at__lte=now) | Q(next_attempt_at__gt=retry_max)
-    return Q(status=Version.Status.PENDING) & is_due
-
-
-def _is_abandoned(now: datetime, conf: MediaSettings) -> Q:
-    """Return what is processing under an expired lease, or one that ends further ahead than a lease can."""
-    lease_max = now + timedelta(seconds=conf.lease_seconds)
-    return Q(status=Version.Status.PROCESSING) & (Q(lease_expires_at__lte=now) | Q(lease_expires_at__gt=lease_max))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """What stopped an attempt: a FailureCode (empty for what nobody foresaw), and a detail for the operator."""
-
-    code: str
-    detail: str
-
-
-_NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_expires_at": None}
-
-
 class Version(models.Model):
     """One accepted original of a Media."""
 
-    class Status(models.TextChoices):
-        PENDING = "pending", "Pending"
-        PROCESSING = "processing", "Processing"
-        READY = "ready", "Ready"
-        FAILED = "failed", "Failed"
-        SUPERSEDED = "superseded", "Superseded"
+    Status = Status
 
     media = models.ForeignKey(Media, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
@@ -313,6 +155,8 @@ class Version(models.Model):
                 name="version_to_clean_up",
                 condition=Q(cleanup_at__isnull=False, cleaned_at=None),
             ),
+            # Counts by state, and lists of one state.
+            models.Index(fields=["status", "id"], name="version_status"),
             models.Index(fields=["-failed_at"], name="version_failed", condition=Q(status="failed")),
         ]
 
@@ -344,6 +188,18 @@ class Version(models.Model):
         return tuple(variant for variant in self.required if variant.name not in made)
 
     @property
+    def is_settled(self) -> bool:
+        """Whether no worker can ever work on it: Ready stays Ready, and without an original none starts."""
+        if self.status in {self.Status.PENDING, self.Status.PROCESSING}:
+            return False
+        return self.ready_at is not None or not self.staging_key
+
+    @property
+    def awaits_clean_up(self) -> bool:
+        """Whether the removal of its files is the business of a clean-up that has not ended."""
+        return any(row.cleanup_at is not None and row.cleaned_at is None for row in (self, self.media))
+
+    @property
     def directory(self) -> str:
         """The common start of the keys of all files of this Version."""
         return f"{media_directory(self.media_id)}/v{self.number}"
@@ -355,7 +211,7 @@ class Version(models.Model):
 
 def media_directory(media_id: uuid.UUID) -> str:
     """Return the common start of the keys of all files of a Media."""
-    return f"images/{media_id}"
+    return f"{IMAGES_DIRECTORY}/{media_id}"
 
 
 class Rendition(models.Model):

@@ -21,9 +21,10 @@ from vernier.media.exceptions import HandedBack, LeaseLost, PermanentError, Tran
 from vernier.media.failures import FailureCode
 from vernier.media.finish import fail, finish, hand_back, requeue, retry
 from vernier.media.lease import Lease, claim, request_stop, require
-from vernier.media.models import Failure, Rendition, Version
+from vernier.media.models import Rendition, Version
 from vernier.media.render import Rendered, Renderer, open_renderer
 from vernier.media.storages import local_path, read, renditions_storage, sha256_of, staging_storage
+from vernier.media.transitions import Failure
 from vernier.media.variants import EXTENSIONS, Variant
 
 if TYPE_CHECKING:
@@ -63,6 +64,14 @@ def process(
     lease = claim(media_id, number, conf=media_settings(), clock=clock)
     if lease is None:
         return
+    try:
+        _attempt(lease, open_renderer)
+    except OperationalError as error:
+        # The end of the attempt could not be written either: the lease runs out, and reconcile sees to the rest.
+        lease.log("left to expire", detail=str(error))
+
+
+def _attempt(lease: Lease, open_renderer: OpenRenderer) -> None:
     try:
         with _reasons():
             make_renditions(lease, open_renderer)

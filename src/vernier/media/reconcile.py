@@ -7,9 +7,10 @@ bounded batch: the cost does not grow with the archive. Nothing is written where
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from uuid import UUID
 
 from django.db import transaction
@@ -21,7 +22,8 @@ from vernier.media.failures import FailureCode
 from vernier.media.finish import FAILED_ORIGINAL_KEPT, discard_staged, end_failed
 from vernier.media.jobs import ring, ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
-from vernier.media.models import Failure, Media, UploadKey, Version
+from vernier.media.models import Media, UploadKey, Version
+from vernier.media.transitions import Failure
 
 logger = logging.getLogger("vernier.media")
 
@@ -47,32 +49,44 @@ class Reconciled:
 def reconcile(now: datetime | None = None) -> Reconciled:
     """Enqueue lost work again, fail what has spent its attempts, finish overdue clean-ups; return the counts."""
     now, conf = now or timezone.now(), media_settings()
-    due = _due(now, conf)
     return Reconciled(
-        spent=fail_spent([version for version in due if version.attempts >= conf.max_attempts], now, conf),
-        rung=ring_lost([version for version in due if version.attempts < conf.max_attempts], now, conf),
+        spent=fail_spent(now, conf),
+        rung=ring_lost(now, conf),
         discarded=discard_overdue(now),
         cleanups=ring_overdue_cleanups(now, conf),
         forgotten_keys=forget_keys(now, conf),
     )
 
 
-def fail_spent(spent: list[Version], now: datetime, conf: MediaSettings) -> int:
-    """Fail the Versions whose attempts are spent and whose last worker is gone."""
-    return sum(_fail_one_spent(version, now, conf) for version in spent)
+def fail_spent(now: datetime, conf: MediaSettings) -> int:
+    """Fail the Versions whose attempts are spent and whose last worker is gone; return how many."""
+    spent = (version for version in _due(now, conf) if version.attempts >= conf.max_attempts)
+    return sum(_fail_one_spent(version, now, conf) for version in list(islice(spent, BATCH_ROWS)))
 
 
-def ring_lost(claimable: list[Version], now: datetime, conf: MediaSettings) -> int:
-    """Enqueue a job for each claimable Version that has none.
+def ring_lost(now: datetime, conf: MediaSettings) -> int:
+    """Enqueue a job for each claimable Version that has none; return how many.
 
     Where the task engine cannot say which jobs are live, a Version is rung again at a doubling interval instead: a
     job too many does nothing, a flood of them would.
     """
-    live = _live_jobs(conf) if claimable else None
-    lost = [version for version in claimable if _is_lost(version, live, now, conf)]
+    lost = list(islice(find_lost(now, conf), BATCH_ROWS))
     for version in lost:
         _ring_again(version, now)
     return len(lost)
+
+
+def find_lost(now: datetime, conf: MediaSettings) -> Iterator[Version]:
+    """Yield the claimable Versions that no live job will claim."""
+    live: LiveJobs | None = None
+    is_asked = False
+    for version in _due(now, conf):
+        if version.attempts >= conf.max_attempts:
+            continue
+        if not is_asked:
+            live, is_asked = live_jobs(conf), True
+        if is_lost(version, live, now, conf):
+            yield version
 
 
 def discard_overdue(now: datetime) -> int:
@@ -108,10 +122,10 @@ def forget_keys(now: datetime, conf: MediaSettings) -> int:
     return len(keys)
 
 
-def _due(now: datetime, conf: MediaSettings) -> list[Version]:
-    waiting = Version.objects.waiting(now=now, conf=conf)[:BATCH_ROWS]
-    abandoned = Version.objects.abandoned(now=now, conf=conf)[:BATCH_ROWS]
-    return [*waiting, *abandoned]
+def _due(now: datetime, conf: MediaSettings) -> Iterator[Version]:
+    """Yield all that is due, a batch at a time: the lost ones may be behind many that only wait for a worker."""
+    yield from Version.objects.waiting(now=now, conf=conf).iterator(chunk_size=BATCH_ROWS)
+    yield from Version.objects.abandoned(now=now, conf=conf).iterator(chunk_size=BATCH_ROWS)
 
 
 def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> bool:
@@ -126,14 +140,14 @@ def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> boo
     return failed
 
 
-def _live_jobs(conf: MediaSettings) -> LiveJobs | None:
+def live_jobs(conf: MediaSettings) -> LiveJobs | None:
     if conf.live_jobs is None:
         return None
     ask: Callable[[], LiveJobs] = import_string(conf.live_jobs)
     return ask()
 
 
-def _is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
+def is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
     if live is not None:
         return (version.media_id, version.number) not in live
     interval = conf.reconcile_seconds * 2 ** min(version.rings, RING_DOUBLINGS_MAX)

@@ -25,7 +25,13 @@ from vernier.media.child.protocol import (
     size_from_json,
 )
 from vernier.media.conf import MediaSettings
-from vernier.media.exceptions import PermanentError, ProcessingError, TransientError
+from vernier.media.exceptions import (
+    CRASH_TRIES_MAX,
+    MEMORY_TRIES_MAX,
+    PermanentError,
+    ProcessingError,
+    TransientError,
+)
 from vernier.media.failures import FailureCode
 from vernier.media.variants import EXTENSIONS, Format, Variant
 
@@ -35,12 +41,11 @@ __all__ = ["Measured", "Rendered", "Renderer", "Verified", "open_renderer"]
 TICK_SECONDS = 0.25
 # A killed child ends at once, except while the kernel waits for a disk; its memory is the kernel's matter then.
 _REAP_SECONDS = 10
+# No encoder makes more of a picture than its raw pixels and some headers; a child that sends more is not believed.
+_PIXEL_BYTES_MAX = 4
+_OVERHEAD_BYTES_MAX = 1024 * 1024
 # How much is moved between two looks at the clock.
 _CHUNK_BYTES = 1024 * 1024
-# Tries that may end in a crash or at a time limit: one more than the first, because another process may have been
-# the reason. Memory may be short for longer.
-_CRASH_TRIES_MAX = 2
-_MEMORY_TRIES_MAX = 3
 
 
 class Renderer(Protocol):
@@ -100,7 +105,6 @@ class _ChildRenderer:
         self._link = link
         self._wall_seconds = wall_seconds
         self._on_tick = on_tick
-        self._data_bytes_max = job.memory_bytes
         self._unsent = pack(job.to_json())
         self._tick_at = self._deadline = 0.0
 
@@ -110,7 +114,9 @@ class _ChildRenderer:
             return Measured(size=size_from_json(header["size"]), has_alpha=header["has_alpha"] is True)
 
     def render(self, variant: Variant) -> Rendered:
-        header, data = self._ask({"ask": "render", "variant": variant.to_json()})
+        raw_bytes_max = variant.width_max * variant.height_max * _PIXEL_BYTES_MAX
+        question = {"ask": "render", "variant": variant.to_json()}
+        header, data = self._ask(question, answer_bytes_max=raw_bytes_max + _OVERHEAD_BYTES_MAX)
         with _malformed_is_a_crash():
             return Rendered(data=data, format=_format(header), size=size_from_json(header["size"]))
 
@@ -119,11 +125,13 @@ class _ChildRenderer:
         with _malformed_is_a_crash():
             return Verified(format=_format(header), size=size_from_json(header["size"]))
 
-    def _ask(self, question: dict[str, Any], data: bytes = b"") -> tuple[dict[str, Any], bytes]:
+    def _ask(
+        self, question: dict[str, Any], data: bytes = b"", *, answer_bytes_max: int = 0
+    ) -> tuple[dict[str, Any], bytes]:
         self._deadline = time.monotonic() + self._wall_seconds
         self._send(self._unsent + pack(question, data))
         self._unsent = b""
-        header, answer = self._receive_message()
+        header, answer = self._receive_message(answer_bytes_max)
         if "failed" in header:
             with _malformed_is_a_crash():
                 failure = _failure(header)
@@ -139,10 +147,10 @@ class _ChildRenderer:
             except (BrokenPipeError, ConnectionResetError):
                 raise self._ended() from None
 
-    def _receive_message(self) -> tuple[dict[str, Any], bytes]:
+    def _receive_message(self, data_bytes_max: int) -> tuple[dict[str, Any], bytes]:
         header_bytes, data_bytes = LENGTHS.unpack(self._receive(LENGTHS.size))
         with _malformed_is_a_crash():
-            if header_bytes > HEADER_BYTES_MAX or data_bytes > self._data_bytes_max:
+            if header_bytes > HEADER_BYTES_MAX or data_bytes > data_bytes_max:
                 raise ValueError(f"lengths are {header_bytes} and {data_bytes} bytes")
         header = self._receive(header_bytes)
         data = self._receive(data_bytes)
@@ -182,7 +190,7 @@ class _ChildRenderer:
             self._tick_at = now + TICK_SECONDS
         if now >= self._deadline:
             raise TransientError(
-                FailureCode.TIME_LIMIT, f"no answer within {self._wall_seconds} s", tries_max=_CRASH_TRIES_MAX
+                FailureCode.TIME_LIMIT, f"no answer within {self._wall_seconds} s", tries_max=CRASH_TRIES_MAX
             )
 
     def _ended(self) -> ProcessingError:
@@ -197,7 +205,7 @@ def _malformed_is_a_crash() -> Iterator[None]:
         yield
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         detail = f"malformed answer: {type(error).__name__}: {error}"[:DETAIL_CHARACTERS_MAX]
-        raise TransientError(FailureCode.DECODER_CRASHED, detail, tries_max=_CRASH_TRIES_MAX) from error
+        raise TransientError(FailureCode.DECODER_CRASHED, detail, tries_max=CRASH_TRIES_MAX) from error
 
 
 def _format(header: dict[str, Any]) -> Format:
@@ -221,11 +229,11 @@ def _reason(exit_code: int | None) -> TransientError:
     if exit_code is None or exit_code == FORK_REFUSED:
         return TransientError(FailureCode.OUT_OF_MEMORY, "the child could not be started or kept")
     if exit_code == -signal.SIGXCPU:
-        return TransientError(FailureCode.TIME_LIMIT, "CPU time spent", tries_max=_CRASH_TRIES_MAX)
+        return TransientError(FailureCode.TIME_LIMIT, "CPU time spent", tries_max=CRASH_TRIES_MAX)
     if exit_code == -signal.SIGKILL:
-        return TransientError(FailureCode.OUT_OF_MEMORY, "the child was killed", tries_max=_MEMORY_TRIES_MAX)
+        return TransientError(FailureCode.OUT_OF_MEMORY, "the child was killed", tries_max=MEMORY_TRIES_MAX)
     return TransientError(
-        FailureCode.DECODER_CRASHED, f"the child ended with exit code {exit_code}", tries_max=_CRASH_TRIES_MAX
+        FailureCode.DECODER_CRASHED, f"the child ended with exit code {exit_code}", tries_max=CRASH_TRIES_MAX
     )
 
 

@@ -225,9 +225,10 @@ class DatabaseStorage(Storage):
         return ContentFile(bytes(content), name=name)
 
     def _save(self, name: str, content: File[Any]) -> str:
+        blob = Blob(key=name, content=content.read())
         try:
             with transaction.atomic():
-                Blob(key=name, content=content.read()).save(force_insert=True)
+                blob.save(force_insert=True)
         except IntegrityError as taken:
             raise FileExistsError(name) from taken
         return name

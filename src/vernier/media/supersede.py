@@ -30,6 +30,11 @@ def supersede_unfinished(media: Media, *, now: datetime) -> None:
     media.versions.unfinished().supersede(now=now)
 
 
+def supersede_all(media: Media, *, now: datetime) -> None:
+    """End what is unfinished or served of the Media: nothing of it is to be seen again."""
+    media.versions.exclude(status__in=(Version.Status.FAILED, Version.Status.SUPERSEDED)).supersede(now=now)
+
+
 def supersede_older(version: Version, *, now: datetime, conf: MediaSettings) -> None:
     """Give the place of all older Versions to this one, which is Ready; they are cleaned up after the grace."""
     older = version.media.versions.filter(number__lt=version.number, cleanup_at=None)

@@ -38,14 +38,15 @@ def make_data_directory(directory: Path) -> None:
 
 
 def require_writable(directory: Path) -> None:
-    """Raise DataDirectoryError unless a file can be made in the directory.
+    """Raise DataDirectoryError unless files can be made in the directory and its parts.
 
     Nothing is written into it: a server on a full disk still serves what it has, and refuses uploads.
     """
-    probe = directory / RUN / f"probe-{os.getpid()}"
     try:
-        probe.touch()
-        probe.unlink()
+        for part in (directory, directory / RUN, directory / STAGING):
+            probe = part / f"probe-{os.getpid()}.part"
+            probe.touch()
+            probe.unlink()
     except OSError as error:
         raise as_data_directory_error(error, directory) from error
 

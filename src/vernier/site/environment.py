@@ -6,11 +6,12 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
 from vernier.media.conf import MIB, MediaSettings
-from vernier.media.sniff import IMAGE_TYPES
+from vernier.media.sniff import HEIC, IMAGE_TYPES
 from vernier.site.exceptions import SettingError
 from vernier.site.kinds import Kind, address, choice, names, number, path, switch, text, time_zone, whole
 
@@ -21,6 +22,8 @@ PREFIX = "VERNIER_"
 DOTENV = ".env"
 # Where a running server leaves the address it listens on, for the commands beside it.
 ADDRESS_FILE = Path("run") / "address"
+# A module and a name in it.
+_DOTTED_WORDS_MIN = 2
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 
 
@@ -43,6 +46,30 @@ class Option:
             return self.kind.parse(given)
         except ValueError as error:
             raise SettingError(f"{self.variable} is {given!r}; valid is {self.kind.valid}.") from error
+
+
+def _template() -> Kind:
+    """Take an address that has the place for another one, percent-encoded, in its path or query."""
+
+    def parse(given: str) -> str:
+        parts = urlsplit(given.strip())
+        is_plain = given.strip().isascii() and given.strip().isprintable() and " " not in given.strip()
+        has_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        if not is_plain or not has_host or "@" in parts.netloc or "{url}" not in parts.path + parts.query:
+            raise ValueError(given)
+        return given.strip()
+
+    return Kind(parse=parse, valid="an http:// or https:// address in which {url} stands for the one to forget")
+
+
+def _dotted_path() -> Kind:
+    def parse(given: str) -> str:
+        words = given.strip().split(".")
+        if len(words) < _DOTTED_WORDS_MIN or not all(word.isidentifier() for word in words):
+            raise ValueError(given)
+        return given.strip()
+
+    return Kind(parse=parse, valid="the dotted path of a function, such as mysite.cache.purge")
 
 
 _MEDIA: dict[str, Any] = {field.name: field.default for field in fields(MediaSettings)}
@@ -75,8 +102,8 @@ OPTIONS = (
     Option(
         name="UPLOAD_TYPES",
         default=_MEDIA["upload_types"],
-        kind=names(*IMAGE_TYPES),
-        help="The types of image that are accepted.",
+        kind=names(*(name for name in IMAGE_TYPES if name != HEIC.name)),
+        help="The types of image that are accepted; HEIC has no decoder here.",
     ),
     Option(
         name="PIXELS_MAX",
@@ -113,6 +140,37 @@ OPTIONS = (
         default=_MEDIA["staging_grace_seconds"],
         kind=number(60, 30 * 24 * 3600),
         help="The age at which a staged file that nothing names is removed; longer than the longest upload.",
+    ),
+    Option(
+        name="SWEEP_GRACE_SECONDS",
+        default=_MEDIA["sweep_grace_seconds"],
+        kind=number(60, 365 * 24 * 3600),
+        help="How long a rendition or kept original that nothing names stays after it was first seen.",
+    ),
+    Option(
+        name="CLEANUP_GRACE_SECONDS",
+        default=_MEDIA["cleanup_grace_seconds"],
+        # Without a grace nothing breaks for long: the addresses of what was removed redirect.
+        kind=number(0, 365 * 24 * 3600),
+        help="How long the files of a replaced image stay: caches and feeds name them.",
+    ),
+    Option(
+        name="PURGE_URL",
+        default=None,
+        kind=_template(),
+        help="What is requested once for each address that the cache in front of the site is to forget.",
+    ),
+    Option(
+        name="PURGE_METHOD",
+        default="PURGE",
+        kind=choice("PURGE", "POST"),
+        help="The HTTP method of these requests.",
+    ),
+    Option(
+        name="PURGE",
+        default=None,
+        kind=_dotted_path(),
+        help="A Python function `purge(media, versions)` that is called instead, and raises if it did not succeed.",
     ),
     Option(
         name="KEEP_ORIGINALS",
@@ -163,6 +221,12 @@ OPTIONS = (
         help="The least severe events that are logged.",
     ),
     Option(
+        name="METRICS_PUBLIC",
+        default=False,
+        kind=switch(),
+        help="Whether everybody may read /metrics, or only programs on this machine that come without a proxy.",
+    ),
+    Option(
         name="TIME_ZONE",
         default="UTC",
         kind=time_zone(),
@@ -177,9 +241,14 @@ class Environment:
 
     values: dict[str, Any]
     warnings: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - each option has its own type
         return self.values[name]
+
+    def is_given(self, name: str) -> bool:
+        """Tell whether the operator has set the option."""
+        return PREFIX + name in self.given
 
 
 def read_environment(environ: Mapping[str, str]) -> Environment:
@@ -190,7 +259,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
     values = {option.name: _value(option, given) for option in OPTIONS}
     values["DATA_DIR"] = data_directory
     values["BASE_URL"] = values["BASE_URL"] or running_address(data_directory) or DEFAULT_BASE_URL
-    return Environment(values=values, warnings=tuple(_unknown(given)))
+    return Environment(values=values, warnings=tuple(_unknown(given)), given=frozenset(given))
 
 
 def running_address(data_directory: Path) -> str | None:

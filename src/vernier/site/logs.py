@@ -28,6 +28,8 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
             "django.server": {"handlers": [], "level": level, "propagate": True},
             # What clients do wrong is no event of this site, and the addresses of images are secrets.
             "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            "python_multipart": {"level": "ERROR"},
             # The engine tells of every claim and end of a job; the transitions of the rows say the same in our words.
             "django_ox": {"level": level if level == "DEBUG" else "WARNING"},
             "django.tasks": {"level": level if level == "DEBUG" else "WARNING"},

@@ -19,6 +19,8 @@ from vernier.sqlite.options import sqlite_options
 _JOB_LOCK_SECONDS_MAX = 30
 # How often an idle worker looks for a job: what an upload waits for its worker at most.
 JOB_POLL_SECONDS = 0.1
+# What purges by PURGE_URL where the operator has no function of their own.
+PURGE = "vernier.media_api.purge.purge"
 
 ENVIRONMENT = read_environment(os.environ)
 DATA_DIR = ENVIRONMENT["DATA_DIR"]
@@ -33,6 +35,9 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.auth",
     "django.contrib.sessions",
+    "django.contrib.messages",
+    # Without discovery: `urls` loads the admin's modules, and a worker or a command does not.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "vernier.authors",
     "vernier.media",
     "vernier.media_api",
@@ -50,9 +55,23 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+STATIC_URL = "/static/"
 
 DATABASES = {
     "default": {
@@ -92,6 +111,9 @@ VERNIER_MEDIA = {
     "BACKOFF_SECONDS": ENVIRONMENT["BACKOFF_SECONDS"],
     "RECONCILE_SECONDS": ENVIRONMENT["RECONCILE_SECONDS"],
     "STAGING_GRACE_SECONDS": ENVIRONMENT["STAGING_GRACE_SECONDS"],
+    "SWEEP_GRACE_SECONDS": ENVIRONMENT["SWEEP_GRACE_SECONDS"],
+    "CLEANUP_GRACE_SECONDS": ENVIRONMENT["CLEANUP_GRACE_SECONDS"],
+    "PURGE": ENVIRONMENT["PURGE"] or (PURGE if ENVIRONMENT["PURGE_URL"] else None),
     "RENDER_MEMORY_BYTES": ENVIRONMENT["RENDER_MEMORY_BYTES"],
     "RENDER_CPU_SECONDS": ENVIRONMENT["RENDER_CPU_SECONDS"],
     "RENDER_WALL_SECONDS": ENVIRONMENT["RENDER_WALL_SECONDS"],
@@ -105,7 +127,10 @@ VERNIER_MEDIA_API = {
     "BASE_URL": ENVIRONMENT["BASE_URL"],
     "WAIT_SECONDS": ENVIRONMENT["MEDIA_WAIT_SECONDS"],
     "COMPATIBLE": ENVIRONMENT["MEDIA_COMPATIBLE"],
+    "PURGE_URL": ENVIRONMENT["PURGE_URL"],
+    "PURGE_METHOD": ENVIRONMENT["PURGE_METHOD"],
 }
+VERNIER_METRICS_PUBLIC = ENVIRONMENT["METRICS_PUBLIC"]
 
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT["BASE_URL"]]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _is_https

@@ -6,9 +6,15 @@ from typing import Any
 
 from vernier.media.child import limits
 from vernier.media.child.protocol import DETAIL_CHARACTERS_MAX, LENGTHS, Job, pack, size_to_json
-from vernier.media.exceptions import PermanentError, ProcessingError, TransientError
+from vernier.media.exceptions import (
+    CRASH_TRIES_MAX,
+    MEMORY_TRIES_MAX,
+    PermanentError,
+    ProcessingError,
+    TransientError,
+)
 from vernier.media.failures import FailureCode
-from vernier.media.images import MEMORY_TRIES_MAX, Picture, verify
+from vernier.media.images import Picture, verify
 from vernier.media.variants import Variant
 
 Message = tuple[dict[str, Any], bytes]
@@ -60,7 +66,7 @@ def _answer(original: _Original, question: dict[str, Any], data: bytes) -> Messa
         return _failure(TransientError(FailureCode.OUT_OF_MEMORY, tries_max=MEMORY_TRIES_MAX)), b""
     except Exception as error:  # noqa: BLE001 - the worker records it as the reason
         detail = f"{type(error).__name__}: {error}"
-        return _failure(TransientError(FailureCode.DECODER_CRASHED, detail, tries_max=2)), b""
+        return _failure(TransientError(FailureCode.DECODER_CRASHED, detail, tries_max=CRASH_TRIES_MAX)), b""
 
 
 def _ask(original: _Original, question: dict[str, Any], data: bytes) -> Message:

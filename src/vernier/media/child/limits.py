@@ -49,14 +49,22 @@ def die_with(parent: int) -> None:
 def confine(*, memory_bytes: int, cpu_seconds: int) -> None:
     """Limit a child before it reads anything hostile."""
     # The soft limit of CPU time ends the process with SIGXCPU, the hard one with SIGKILL a second later.
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+    _limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
     for limit, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, _OPEN_FILES_MAX),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(limit, (value, value))
+        _limit(limit, value, value)
+
+
+def _limit(limit: int, soft: int, hard: int) -> None:
+    """Set the limit, or leave the one that is in force where that is lower: it cannot be raised."""
+    _, highest = resource.getrlimit(limit)
+    if highest != resource.RLIM_INFINITY:
+        soft, hard = min(soft, highest), min(hard, highest)
+    resource.setrlimit(limit, (soft, hard))
 
 
 def _offer_to_oom_killer() -> None:
