@@ -26,15 +26,17 @@ from tests.media.factory import NOW, author, image_bytes
 from tests.media.worker import run_job
 from vernier.media import process as processing
 from vernier.media.accept import Upload
+from vernier.media.audit import AuditRound
 from vernier.media.conf import media_settings
 from vernier.media.delete import delete_media
 from vernier.media.exceptions import LeaseLost, MediaNotFound, PermanentError, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.lease import Lease, claim
-from vernier.media.models import Blob, Media, Rendition, UploadKey, Version
+from vernier.media.models import Blob, Media, Rendition, Sighting, UploadKey, Version
 from vernier.media.reconcile import reconcile
 from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, local_path, staging_storage
+from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +87,6 @@ class Pipeline(RuleBasedStateMachine):
         self.claims: dict[tuple[UUID, int], int] = {}
         self.served: dict[UUID, int] = {}
         self.deleted: set[UUID] = set()
-        # Media and Version directories in whose store a crash may have left a file.
-        self.disturbed: set[tuple[str, str]] = set()
 
     def __call__(self) -> datetime:
         """Be the clock of everything that takes one."""
@@ -224,8 +224,6 @@ class Pipeline(RuleBasedStateMachine):
             assert not held, "a worker lost a lease that it held"
             self._drop(worker)
         except Crash:
-            version = worker.lease.version
-            self.disturbed.add((str(version.media_id), f"v{version.number}"))
             self._drop(worker)
         if not held:
             assert _state(worker.lease.version) == before, "a worker wrote without its lease"
@@ -314,6 +312,25 @@ class Pipeline(RuleBasedStateMachine):
     def reconcile(self) -> None:
         reconcile(self.now)
         self.keys = {key: known for key, known in self.keys.items() if not self._is_forgotten(key)}
+
+    @rule()
+    def sweep(self) -> None:
+        """Remove what no row names, beside everything else; the other invariants see what goes wrong."""
+        self._sweep()
+
+    def _sweep(self) -> None:
+        for alias in swept_aliases():
+            round_ = SweepRound(alias=alias)
+            while not round_.is_over:
+                round_.step(self.now)
+
+    @rule()
+    def audit(self) -> None:
+        """Nothing here damages a file, so there is nothing to be found."""
+        round_ = AuditRound()
+        while not round_.is_over:
+            round_.step(with_checksum=True)
+        assert round_.damages == [], "the audit finds a damage that is none"
 
     def _is_forgotten(self, key: str) -> bool:
         return self.keys[key][2] <= self.now - timedelta(seconds=media_settings().upload_key_seconds)
@@ -407,12 +424,12 @@ class Pipeline(RuleBasedStateMachine):
         named = set(Rendition.objects.values_list("storage_key", flat=True))
         files = set(Blob.objects.values_list("key", flat=True))
         assert named <= files, "a row without its file"
-        assert self._not_the_sweeps(files - named) == []
+        self._sweep()
+        self.now += timedelta(days=2)
+        self._sweep()
+        files = set(Blob.objects.values_list("key", flat=True))
+        assert files == named, "a file without a row outlives the sweep"
         self.ready_means_every_file_is_there()
-
-    def _not_the_sweeps(self, orphans: set[str]) -> list[str]:
-        """Leave out what a worker that was killed, or came late, has left for the sweep."""
-        return [key for key in orphans if tuple(key.split("/")[1:3]) not in self.disturbed]
 
     def _holds(self, worker: Worker) -> bool:
         """Whether the row says that this worker's lease is in force; asked without the code under test."""
@@ -495,7 +512,7 @@ def _empty_database() -> None:
     with transaction.atomic():
         OxTask.objects.all().delete()
         Media.objects.update(current=None)
-        for model in (UploadKey, Rendition, Version, Media, Blob):
+        for model in (UploadKey, Rendition, Version, Media, Blob, Sighting):
             model._default_manager.all().delete()
     staging.save("probe", ContentFile(b""))
     for name in staging.listdir("")[1]:
