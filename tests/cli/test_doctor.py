@@ -15,11 +15,11 @@ import pytest
 
 from tests.cli.site import COMMAND, Site, wait_for
 from tests.media.factory import SMALL_VARIANTS, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.cli.doctor import run
 from vernier.media import accept_upload
 from vernier.media.models import Rendition, Sighting
 from vernier.media.process import process
-from vernier.media.render_in_process import open_renderer_in_process
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 STRAY = "images/00000000-0000-4000-8000-000000000000/v1/photo.avif"

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from tests.media.worker import run_job
 from vernier.media import process as processing
 from vernier.media.accept import Upload
@@ -34,7 +35,6 @@ from vernier.media.failures import FailureCode
 from vernier.media.lease import Lease, claim
 from vernier.media.models import Blob, Media, Rendition, Sighting, UploadKey, Version
 from vernier.media.reconcile import reconcile
-from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, local_path, staging_storage
 from vernier.media.sweep import SweepRound, swept_aliases
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.media import accept_upload, audit, pace
 from vernier.media.accept import Upload
 from vernier.media.audit import AuditRound, Kind, audit_step, find_missing_originals
@@ -24,7 +25,6 @@ from vernier.media.models import Blob, Media, Rendition, Sighting, Version
 from vernier.media.pace import AuditTicks, SweepTicks
 from vernier.media.process import process
 from vernier.media.render import open_renderer
-from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.repair import Outcome, repair_version
 from vernier.media.storages import originals_storage, read, renditions_storage
 from vernier.media.variants import Variant

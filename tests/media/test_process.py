@@ -15,6 +15,7 @@ from django_ox.models import OxTask
 from PIL import Image
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.media import accept_upload, lease
 from vernier.media.conf import media_settings
 from vernier.media.exceptions import TransientError
@@ -23,7 +24,6 @@ from vernier.media.finish import backoff
 from vernier.media.lease import claim
 from vernier.media.models import Blob, Media, Rendition, Version
 from vernier.media.process import process
-from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, originals_storage, renditions_storage
 
 CORPUS = Path(__file__).parent.parent / "corpus"

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django_ox.models import OxTask
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.media import accept_upload
 from vernier.media.accept import Upload
 from vernier.media.conf import media_settings
@@ -17,7 +18,6 @@ from vernier.media.lease import claim
 from vernier.media.models import UploadKey, Version
 from vernier.media.process import process
 from vernier.media.reconcile import Reconciled, reconcile
-from vernier.media.render_in_process import open_renderer_in_process
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

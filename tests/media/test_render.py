@@ -16,12 +16,12 @@ import pytest
 from PIL import Image
 
 from tests.media.processes import children, failure_of, served_by, server_process, start, wait_until_gone
+from tests.media.render_in_process import open_renderer_in_process
 from tests.media.rendering import CORPUS, photo, render_set, variant
 from vernier.media.child import client
 from vernier.media.conf import MIB, MediaSettings
 from vernier.media.exceptions import PermanentError, TransientError
 from vernier.media.failures import FailureCode
-from vernier.media.render_in_process import open_renderer_in_process
 
 # Encoder settings that save the tests time.
 FAST = {"webp": {"lossless": True, "quality": 0, "method": 0}, "avif": {"speed": 10}, "png": {"compress_level": 1}}

@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.media.factory import NOW, author, image_bytes
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.media import accept_upload, sweep
 from vernier.media.brake import brakes
 from vernier.media.clean_up import clean_up_media
@@ -21,7 +22,6 @@ from vernier.media.delete import delete_media
 from vernier.media.listing import list_page
 from vernier.media.models import Blob, Media, Rendition, Sighting, Version
 from vernier.media.process import process
-from vernier.media.render_in_process import open_renderer_in_process
 from vernier.media.storages import DatabaseStorage, DurableFileSystemStorage, renditions_storage, staging_storage
 from vernier.media.sweep import SweepRound, find_orphans, remove_step, sweep_step, swept_aliases
 

@@ -9,11 +9,11 @@ from uuid import UUID
 from django_ox.models import OxTask
 
 from tests.media.factory import NOW, author
+from tests.media.render_in_process import open_renderer_in_process
 from vernier.media.accept import Accepted, Upload
 from vernier.media.clean_up import clean_up_media, clean_up_version
 from vernier.media.models import Version
 from vernier.media.process import process
-from vernier.media.render_in_process import open_renderer_in_process
 
 
 class Clock:

@@ -20,18 +20,10 @@ HEADER_BYTES_MAX = 64 * 1024
 KEEP_ALIVE_SECONDS = 5
 
 
-def run_server(
-    sock: socket.socket,
-    *,
-    application: str,
-    graceful_seconds: float,
-    trusted_proxies: str = "",
-    access_log: bool = False,
-) -> None:
+def run_server(sock: socket.socket, *, application: str, graceful_seconds: float) -> None:
     """Serve the ASGI `application` (a dotted path) on a bound, listening socket until SIGTERM or SIGINT.
 
     Then it stops accepting, gives requests `graceful_seconds` to end, cancels the others and returns.
-    `trusted_proxies` are the addresses, separated by commas, whose X-Forwarded-For and -Proto count.
     """
     config = Config(
         application,
@@ -41,10 +33,10 @@ def run_server(
         lifespan="off",
         # Logging is Django's.
         log_config=None,
-        access_log=access_log,
+        access_log=False,
         server_header=False,
-        proxy_headers=bool(trusted_proxies),
-        forwarded_allow_ips=trusted_proxies,
+        # Anybody can send these headers; what is only for this machine refuses requests that have them.
+        proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=graceful_seconds,  # type: ignore[arg-type] # asyncio.wait_for() takes it
     )

@@ -20,10 +20,6 @@ class FileLock:
         self.path = path
         self._descriptor: int | None = None
 
-    @property
-    def is_held(self) -> bool:
-        return self._descriptor is not None
-
     def try_acquire(self) -> bool:
         """Take the lock if nobody holds it; return whether it is held now. Raise OSError if the file is refused."""
         try:
