@@ -110,7 +110,7 @@ def test_data_directory__on_a_read_only_file_system(run_mounted, site, command):
 def test_data_directory__on_a_full_file_system(run_mounted, site):
     done = run_mounted("mount -t tmpfs -o size=64k tmpfs {data}", "serve")
     assert done.returncode == 1
-    assert sentence(done).endswith("(database or disk is full).")
+    assert sentence(done).endswith(f"The file system of {site.data} is full.")
 
 
 def test_data_directory__below_proc(new_site):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import connections
+from django.db import OperationalError, connections
 
 from vernier.engines.heartbeat import remove_stale_heartbeats
 from vernier.engines.ox import prune
@@ -122,5 +122,9 @@ def _do(chore: Chore) -> None:
     """Do it; a chore that fails is reported and comes round again, and the others are done."""
     try:
         chore.do()
+    except (OperationalError, OSError) as error:
+        # A full disk, or a database that others hold: the reason is all there is to say.
+        facts = {"event": "chore_failed", "chore": chore.name}
+        logger.error("The chore %s has failed: %s", chore.name, error, extra=facts)  # noqa: TRY400 - no traceback
     except Exception:
         logger.exception("The chore %s has failed.", chore.name, extra={"event": "chore_failed", "chore": chore.name})
