@@ -25,8 +25,8 @@ setup: .venv/.runtime ## Make .venv with the pinned dependencies and the command
 	$(PIP) install --require-hashes --requirement requirements/dev.txt
 	touch $@
 
-run: .venv/.runtime ## Start the server on http://127.0.0.1:8000 with ./vernier-data.
-	exec $(BIN)/vernier serve
+run: .venv/.runtime ## Start the server with ./vernier-data on http://127.0.0.1:8000, or on BIND=host:port.
+	exec $(BIN)/vernier serve $(if $(BIND),--bind $(BIND))
 
 test: .venv/.dev ## Run every test.
 	scripts/test-tools.sh
