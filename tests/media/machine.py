@@ -32,6 +32,7 @@ from vernier.media.conf import media_settings
 from vernier.media.delete import delete_media
 from vernier.media.exceptions import LeaseLost, MediaNotFound, PermanentError, TransientError
 from vernier.media.failures import FailureCode
+from vernier.media.finish import process_again
 from vernier.media.lease import Lease, claim
 from vernier.media.models import Blob, Media, Rendition, Sighting, UploadKey, Version
 from vernier.media.reconcile import reconcile
@@ -55,7 +56,8 @@ LEGAL = {
     "pending": {"pending", "processing", "ready", "failed", "superseded"},
     "processing": {"processing", "pending", "ready", "failed", "superseded"},
     "ready": {"ready", "superseded"},
-    "failed": {"failed"},
+    # Back to pending by "process again" only.
+    "failed": {"failed", "pending"},
     # Back to pending only where the newer Version has failed; `served_never_goes_back` sees to the rest.
     "superseded": {"superseded", "pending"},
 }
@@ -291,6 +293,16 @@ class Pipeline(RuleBasedStateMachine):
     @rule(which=WHICH)
     def crash(self, which: int) -> None:
         self._drop(self.workers[which % len(self.workers)])
+
+    @rule(choice=st.integers(0, 20))
+    def process_again(self, choice: int) -> None:
+        """An operator gives a failed upload another chance."""
+        failed = list(Version.objects.filter(status="failed").order_by("accepted_at", "pk"))
+        if not failed:
+            return
+        version = failed[choice % len(failed)]
+        if process_again(version, now=self.now):
+            self.claims[version.media_id, version.number] = 0
 
     # The world
 

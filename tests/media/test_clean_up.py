@@ -18,7 +18,7 @@ from vernier.media.exceptions import LeaseLost, MediaNotFound
 from vernier.media.lease import claim
 from vernier.media.models import Blob, Media, Rendition, Version
 from vernier.media.process import process
-from vernier.media.reconcile import reconcile
+from vernier.media.reconcile import reconcile, retry_refused_cleanups
 from vernier.media.storages import DatabaseStorage, staging_storage
 
 pytestmark = [
@@ -253,5 +253,30 @@ def test_delete__lost_clean_up_is_rung_again(replaced, clock):
     OxTask.objects.all().delete()
     assert reconcile(clock.now + timedelta(seconds=300)).cleanups == 1
     clock.tick(300)
+    run_due(clock)
+    assert Blob.objects.count() == 0
+
+
+def test_clean_up__is_rung_at_a_doubling_interval_while_no_worker_runs(replaced, clock):
+    OxTask.objects.all().delete()
+    clock.tick(DAY)
+    rung = [minute for minute in range(24 * 60) if reconcile(clock.now + timedelta(minutes=minute)).cleanups]
+    assert 1 <= len(rung) < 12
+
+
+def test_clean_up__refused_by_a_cache_is_seen_and_tried_at_once_when_asked(replaced, clock, settings):
+    settings.VERNIER_MEDIA = {**settings.VERNIER_MEDIA, "PURGE": f"{__name__}.refuse"}
+    delete_media(replaced.media_id, owner=author(), now=clock.now)
+    with pytest.raises(ConnectionError):
+        run_due(clock)
+    assert Media.objects.refused().count() == 1
+    settings.VERNIER_MEDIA = {**settings.VERNIER_MEDIA, "PURGE": None}
+    assert retry_refused_cleanups(clock.now) == 1
+    run_due(clock)
+    assert (Blob.objects.count(), Media.objects.refused().count()) == (0, 0)
+
+
+def test_delete__at_a_time_that_is_over_again_is_done_all_the_same(replaced, clock):
+    delete_media(replaced.media_id, owner=author(), now=clock.now + timedelta(days=365))
     run_due(clock)
     assert Blob.objects.count() == 0

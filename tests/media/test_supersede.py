@@ -222,3 +222,20 @@ def test_replace__own_bytes_bring_a_lost_rendition_back(served, clock):
     assert (second.number, second.created) == (2, True)
     run_due(clock)
     assert serving(served.media_id) == 2
+
+
+def test_process_again__takes_the_turn_back_from_the_predecessor(clock, staging_directory):
+    """The newer failed, the older got its turn, the newer is started again: what is served only goes forward."""
+    first = upload(RED, clock)
+    second = upload(BLUE, clock, replaces=first.media_id)
+    moved = staging_directory.rename(staging_directory.with_name("elsewhere"))
+    staging_directory.mkdir()
+    run_version(second, clock)
+    assert statuses(first.media_id) == ["pending", "failed"]
+    staging_directory.rmdir()
+    moved.rename(staging_directory)
+    assert process_again(version_of(second), now=clock.now)
+    assert statuses(first.media_id) == ["superseded", "pending"]
+    run_version(second, clock)
+    run_version(first, clock)
+    assert (statuses(first.media_id), serving(first.media_id)) == (["superseded", "ready"], 2)

@@ -26,6 +26,7 @@ from vernier.media.reconcile import (
     discard_overdue,
     fail_spent,
     forget_keys,
+    retry_refused_cleanups,
     ring_lost,
     ring_overdue_cleanups,
 )
@@ -44,6 +45,7 @@ LOST_JOBS = "lost_jobs"
 STALE_LEASES = "stale_leases"
 SPENT_ATTEMPTS = "spent_attempts"
 OVERDUE_CLEANUPS = "overdue_cleanups"
+REFUSED_CLEANUPS = "refused_cleanups"
 OVERDUE_ORIGINALS = "overdue_originals"
 ORPHAN_FILES = "orphan_files"
 MISSING_FILES = "missing_files"
@@ -54,6 +56,7 @@ RETURNED_FILES = "returned_files"
 MISSING_ORIGINALS = "missing_originals"
 FINDINGS = (
     DATABASE_ERRORS, FAILED_CHECKS, MISSING_STORES, LOST_JOBS, STALE_LEASES, SPENT_ATTEMPTS, OVERDUE_CLEANUPS,
+    REFUSED_CLEANUPS,
     OVERDUE_ORIGINALS, ORPHAN_FILES, MISSING_FILES, CORRUPT_FILES, MISSING_ROWS, UNREADABLE_FILES, RETURNED_FILES,
     MISSING_ORIGINALS,
 )  # fmt: skip
@@ -167,6 +170,12 @@ class _Doctor:
             discard_overdue(now)
         for _ in range(0, before[OVERDUE_CLEANUPS], BATCH_ROWS):
             ring_overdue_cleanups(now, conf)
+        if before[REFUSED_CLEANUPS]:
+            retry_refused_cleanups(now)
+            self.report.notes.append(
+                "The files of some removed images are still there: a cache could not be purged, or a store did not"
+                " delete. It is tried again now; the log tells why it failed."
+            )
         forget_keys(now, conf)
         after = find_overdue(now, conf)
         # Its Version has a job now, which takes the lease over.

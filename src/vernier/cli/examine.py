@@ -66,6 +66,8 @@ def find_overdue(now: datetime, conf: MediaSettings) -> Counter[str]:
     overdue = now - timedelta(seconds=2 * conf.reconcile_seconds)
     versions = Version.objects.to_clean_up(now=overdue).filter(media__deleted_at=None)
     found["overdue_cleanups"] = versions.count() + Media.objects.to_clean_up(now=overdue).count()
+    refused = Version.objects.refused().filter(media__deleted_at=None)
+    found["refused_cleanups"] = refused.count() + Media.objects.refused().count()
     found["overdue_originals"] = Version.objects.exclude(staging_key="").filter(staging_delete_at__lte=now).count()
     return found
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -21,16 +21,15 @@ from vernier.media.jobs import ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Rendition, Version, media_directory
 from vernier.media.storages import STAGING, files_below, stores_in_use
+from vernier.media.transitions import CLEANUP_RETRY
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from django.core.files.storage import Storage
 
 logger = logging.getLogger("vernier.media")
-
-# A cache that could not be purged, or a store that did not delete, is tried again after so long.
-RETRY_SECONDS = 600
 
 # Tell caches that these Versions of a Media are gone; raising means that they still may have them.
 Purge = Callable[[Media, list[Version]], None]
@@ -52,12 +51,15 @@ def clean_up_version(media_id: UUID, number: int, *, now: datetime | None = None
             Rendition.objects.filter(version=version).delete()
         _remove_files(version.directory)
     except Exception:
-        later = now + timedelta(seconds=RETRY_SECONDS)
-        rows.update(cleanup_at=later)
+        later = now + CLEANUP_RETRY
+        rows.update(cleanup_at=later, rung_at=later, rings=0, cleanup_failures=F("cleanup_failures") + 1)
         ring_clean_up(version, at=later)
         raise
     discard_staged(version)
-    rows.update(cleaned_at=now, original_key="")
+    with transaction.atomic():
+        # A repair that came in between has made a row anew.
+        Rendition.objects.filter(version=version).delete()
+        rows.update(cleaned_at=now, original_key="")
     log_transition("cleaned up", media_id=media_id, version=number, attempt=version.attempts)
 
 
@@ -72,16 +74,19 @@ def clean_up_media(media_id: UUID, *, now: datetime | None = None) -> None:
         _purge(media, versions)
         _remove_files(media_directory(media_id))
     except Exception:
-        later = now + timedelta(seconds=RETRY_SECONDS)
-        Media.objects.filter(pk=media_id).update(cleanup_at=later)
+        later = now + CLEANUP_RETRY
+        Media.objects.filter(pk=media_id).update(
+            cleanup_at=later, rung_at=later, rings=0, cleanup_failures=F("cleanup_failures") + 1
+        )
         ring_clean_up_media(media, at=later)
         raise
     for version in versions:
         discard_staged(version)
     with transaction.atomic():
-        # A staged original that could not be deleted keeps its row, by which reconcile finds it.
+        # A staged original that could not be deleted keeps its row, by which reconcile finds it; this comes again.
         media.versions.filter(staging_key="").delete()
-        Media.objects.filter(pk=media_id).update(cleaned_at=now)
+        if not media.versions.exists():
+            Media.objects.filter(pk=media_id).update(cleaned_at=now)
     log_transition("cleaned up", media_id=media_id, version=media.newest_number, attempt=0)
 
 

@@ -30,7 +30,7 @@ def delete_media(media_id: UUID, *, owner: AbstractBaseUser, now: datetime | Non
         if media.deleted_at is not None:
             return
         supersede_all(media, now=now)
-        Media.objects.filter(pk=media.pk).update(current=None, deleted_at=now, cleanup_at=now)
+        Media.objects.filter(pk=media.pk).update(current=None, deleted_at=now, cleanup_at=now, rung_at=now)
         Rendition.objects.filter(version__media=media).delete()
         media.versions.exclude(staging_key="").update(staging_delete_at=now)
         ring_clean_up_media(media)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Q
 
 from vernier.media.exceptions import LeaseLost, PermanentError, ProcessingError, TransientError
 from vernier.media.failures import FailureCode
@@ -17,7 +18,13 @@ from vernier.media.lease import Lease, require
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Version
 from vernier.media.storages import originals_storage, sha256_of, staging_storage
-from vernier.media.supersede import lock_media, restore_predecessor, supersede_older
+from vernier.media.supersede import (
+    lock_media,
+    restore_predecessor,
+    retire,
+    supersede_older,
+    supersede_unfinished,
+)
 from vernier.media.transitions import Failure, VersionQuerySet
 
 if TYPE_CHECKING:
@@ -41,10 +48,15 @@ def finish(lease: Lease) -> None:
         if media.deleted_at is not None or version.missing_variants() != ():
             raise LeaseLost
         now = lease.clock()
-        require(lease.held().finish(now=now, original_key=original_key))
-        supersede_older(version, now=now, conf=lease.conf)
-        Media.objects.filter(pk=media.pk).update(current=version)
-    lease.log("ready")
+        is_newest = media.current_id is None or media.versions.get(pk=media.current_id).number < version.number
+        if is_newest:
+            supersede_older(version, now=now, conf=lease.conf)
+            require(lease.held().finish(now=now, original_key=original_key))
+            Media.objects.filter(pk=media.pk).update(current=version)
+        else:
+            require(bool(lease.held().supersede(now=now)))
+            retire(version, now=now, conf=lease.conf)
+    lease.log("ready" if is_newest else "superseded")
     for ended in media.versions.exclude(staging_key="").filter(staging_delete_at=now):
         discard_staged(ended)
 
@@ -68,10 +80,14 @@ def end_failed(
     """Fail the Version if it is among `rows`, and give an older unfinished one its turn; return whether it was."""
     with transaction.atomic():
         lock_media(version.media_id)
-        if not rows.filter(pk=version.pk).fail(now=now, failure=_bounded(failure), keep_until=keep_until):
+        cleanup_at = keep_until if version.renditions.exists() else None
+        failed = rows.filter(pk=version.pk).fail(
+            now=now, failure=_bounded(failure), keep_until=keep_until, cleanup_at=cleanup_at
+        )
+        if not failed:
             return False
-        if version.renditions.exists():
-            ring_clean_up(version, at=keep_until)
+        if cleanup_at is not None:
+            ring_clean_up(version, at=cleanup_at)
         restore_predecessor(version, now=now)
     return True
 
@@ -126,17 +142,20 @@ def process_again(version: Version, *, now: datetime) -> bool:
     """
     with transaction.atomic():
         media = lock_media(version.media_id)
-        again = (
+        failed = (
             Version.objects.filter(pk=version.pk, status=Version.Status.FAILED, number=media.newest_number)
-            .filter(staging_delete_at__gt=now, cleanup_at__gt=now, media__deleted_at=None)
+            .filter(Q(cleanup_at=None) | Q(cleanup_at__gt=now), staging_delete_at__gt=now)
             .exclude(staging_key="")
-            .restart(now=now)
         )
+        again = media.deleted_at is None and failed.exists()
         if again:
+            # The one that has got its turn when this one failed loses it again.
+            supersede_unfinished(media, now=now)
+            failed.restart(now=now)
             ring(version)
     if again:
         log_transition("started again", media_id=version.media_id, version=version.number, attempt=0)
-    return bool(again)
+    return again
 
 
 def discard_staged(version: Version) -> None:
@@ -153,20 +172,21 @@ def discard_staged(version: Version) -> None:
 
 def _keep_original(version: Version) -> str:
     """Copy the original to its store and return its key, or nothing where the staged file is gone."""
-    storage, key = originals_storage(), version.key_for("original", version.extension)
-    try:
-        with staging_storage().open(version.staging_key) as staged:
-            key = storage.save(key, staged)
-    except FileNotFoundError:
-        return ""
-    except FileExistsError:
-        # An earlier attempt made it; it is compared below like a new one.
-        pass
-    with storage.open(key) as kept:
-        sha256 = sha256_of(kept)
-    if sha256 != version.sha256:
-        raise TransientError(FailureCode.STORAGE_UNAVAILABLE, f"{key} was not read back as it was written")
-    return key
+    storage = originals_storage()
+    for name in ("original", f"original.{version.attempts}"):
+        key = version.key_for(name, version.extension)
+        try:
+            with staging_storage().open(version.staging_key) as staged:
+                key = storage.save(key, staged)
+        except FileNotFoundError:
+            return ""
+        except FileExistsError:
+            # An earlier attempt made it, or it is something else: its checksum tells.
+            pass
+        with storage.open(key) as kept:
+            if sha256_of(kept) == version.sha256:
+                return key
+    raise TransientError(FailureCode.STORAGE_UNAVAILABLE, f"{key} holds other bytes than the original")
 
 
 def _bounded(failure: Failure) -> Failure:

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from vernier.media.failures import FailureCode
 from vernier.media.sniff import IMAGE_TYPES
-from vernier.media.transitions import Status, VersionQuerySet
+from vernier.media.transitions import CLEANUP_RETRY, CLOCK_SLACK, Status, VersionQuerySet
 from vernier.media.variants import EXTENSIONS, MEDIA_TYPES, Size, Variant, required_variants
 
 if TYPE_CHECKING:
@@ -32,7 +32,13 @@ class MediaQuerySet(models.QuerySet["Media"]):
 
     def to_clean_up(self, *, now: datetime) -> MediaQuerySet:
         """Those that are deleted and may still have files."""
-        return self.filter(cleanup_at__lte=now, cleaned_at=None)
+        # Files follow a delete at once: a time that is further off than a retry means that a clock went back.
+        is_due = Q(cleanup_at__lte=now) | Q(cleanup_at__gt=now + CLEANUP_RETRY + CLOCK_SLACK)
+        return self.filter(is_due, cleanup_at__isnull=False, cleaned_at=None)
+
+    def refused(self) -> MediaQuerySet:
+        """Those whose files could not be removed when it was tried."""
+        return self.filter(cleanup_failures__gt=0, cleanup_at__isnull=False, cleaned_at=None)
 
 
 class Media(models.Model):
@@ -47,7 +53,11 @@ class Media(models.Model):
     # The tombstone; from when on its files are to be removed, and when the last of them was.
     deleted_at = models.DateTimeField(null=True, blank=True)
     cleanup_at = models.DateTimeField(null=True, blank=True)
+    cleanup_failures = models.PositiveIntegerField(default=0)
     cleaned_at = models.DateTimeField(null=True, blank=True)
+    # When a job for the clean-up was last enqueued, and how often by reconcile.
+    rung_at = models.DateTimeField(null=True, blank=True)
+    rings = models.PositiveIntegerField(default=0)
 
     objects = MediaQuerySet.as_manager()
 
@@ -91,6 +101,7 @@ class Version(models.Model):
 
     # From when on the files of a superseded Version are to be removed, and when the last of them was.
     cleanup_at = models.DateTimeField(null=True, blank=True)
+    cleanup_failures = models.PositiveIntegerField(default=0)
     cleaned_at = models.DateTimeField(null=True, blank=True)
 
     # What is made of it: the definitions in force at acceptance, and what the decoder found.
@@ -125,6 +136,7 @@ class Version(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["media", "number"], name="version_number_once"),
+            models.UniqueConstraint(fields=["media"], name="version_one_is_ready", condition=Q(status="ready")),
             models.CheckConstraint(condition=Q(number__gte=1), name="version_number_from_one"),
             models.CheckConstraint(
                 condition=Q(status="processing", lease_token__isnull=False, lease_expires_at__isnull=False)

@@ -98,17 +98,32 @@ def discard_overdue(now: datetime) -> int:
 
 
 def ring_overdue_cleanups(now: datetime, conf: MediaSettings) -> int:
-    """Enqueue a job for each clean-up whose own is long overdue, at most once in two intervals; return how many."""
-    overdue = now - timedelta(seconds=2 * conf.reconcile_seconds)
-    versions = list(Version.objects.to_clean_up(now=overdue).filter(media__deleted_at=None)[:BATCH_ROWS])
-    for version in versions:
+    """Enqueue a job for each clean-up whose own is overdue, at a doubling interval; return how many."""
+    versions = Version.objects.to_clean_up(now=now).filter(media__deleted_at=None)[:BATCH_ROWS]
+    over = [version for version in versions if _is_unheard(version, now, conf)]
+    for version in over:
         with transaction.atomic():
-            Version.objects.filter(pk=version.pk).update(cleanup_at=now)
+            Version.objects.filter(pk=version.pk).update(rung_at=now, rings=version.rings + 1)
             ring_clean_up(version)
-    deleted = list(Media.objects.to_clean_up(now=overdue)[:BATCH_ROWS])
+    deleted = [media for media in Media.objects.to_clean_up(now=now)[:BATCH_ROWS] if _is_unheard(media, now, conf)]
     for media in deleted:
         with transaction.atomic():
-            Media.objects.filter(pk=media.pk).update(cleanup_at=now)
+            Media.objects.filter(pk=media.pk).update(rung_at=now, rings=media.rings + 1)
+            ring_clean_up_media(media)
+    return len(over) + len(deleted)
+
+
+def retry_refused_cleanups(now: datetime) -> int:
+    """Have what could not be removed tried at once instead of when its time comes; return how many."""
+    versions = list(Version.objects.refused().filter(media__deleted_at=None)[:BATCH_ROWS])
+    for version in versions:
+        with transaction.atomic():
+            Version.objects.filter(pk=version.pk).update(cleanup_at=now, rung_at=now)
+            ring_clean_up(version)
+    deleted = list(Media.objects.refused()[:BATCH_ROWS])
+    for media in deleted:
+        with transaction.atomic():
+            Media.objects.filter(pk=media.pk).update(cleanup_at=now, rung_at=now)
             ring_clean_up_media(media)
     return len(versions) + len(deleted)
 
@@ -150,9 +165,14 @@ def live_jobs(conf: MediaSettings) -> LiveJobs | None:
 def is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
     if live is not None:
         return (version.media_id, version.number) not in live
-    interval = conf.reconcile_seconds * 2 ** min(version.rings, RING_DOUBLINGS_MAX)
+    return _is_unheard(version, now, conf)
+
+
+def _is_unheard(row: Version | Media, now: datetime, conf: MediaSettings) -> bool:
+    """Tell whether the last job for the row was enqueued so long ago that another one does no harm."""
+    interval = conf.reconcile_seconds * 2 ** min(row.rings, RING_DOUBLINGS_MAX)
     # A time in the future means that a clock went back.
-    return not now - timedelta(seconds=interval) < version.rung_at <= now
+    return row.rung_at is None or not now - timedelta(seconds=interval) < row.rung_at <= now
 
 
 def _ring_again(version: Version, now: datetime) -> None:

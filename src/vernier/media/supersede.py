@@ -37,12 +37,19 @@ def supersede_all(media: Media, *, now: datetime) -> None:
 
 def supersede_older(version: Version, *, now: datetime, conf: MediaSettings) -> None:
     """Give the place of all older Versions to this one, which is Ready; they are cleaned up after the grace."""
-    older = version.media.versions.filter(number__lt=version.number, cleanup_at=None)
-    older.filter(status=Version.Status.READY).supersede(now=now)
+    older = version.media.versions.filter(number__lt=version.number)
+    older.exclude(status__in=(Version.Status.FAILED, Version.Status.SUPERSEDED)).supersede(now=now)
+    for over in older.filter(status=Version.Status.SUPERSEDED, cleanup_at=None):
+        retire(over, now=now, conf=conf)
+
+
+def retire(version: Version, *, now: datetime, conf: MediaSettings) -> None:
+    """Have what is left of a superseded Version removed: its staged original now, the rest after the grace."""
     cleanup_at = now + timedelta(seconds=conf.cleanup_grace_seconds)
-    for over in older.filter(status=Version.Status.SUPERSEDED):
-        ring_clean_up(over, at=cleanup_at)
-    older.filter(status=Version.Status.SUPERSEDED).update(cleanup_at=cleanup_at, staging_delete_at=now)
+    Version.objects.filter(pk=version.pk).update(
+        cleanup_at=cleanup_at, rung_at=cleanup_at, rings=0, staging_delete_at=now
+    )
+    ring_clean_up(version, at=cleanup_at)
 
 
 def restore_predecessor(failed: Version, *, now: datetime) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 CLOCK_SLACK = timedelta(seconds=60)
 
 
+# A cache that could not be purged, or a store that did not delete, is tried again after so long.
+CLEANUP_RETRY = timedelta(seconds=600)
+
+
 class Status(models.TextChoices):
     """The states of a Version; to authors and readers pending and processing are one."""
 
@@ -55,6 +59,10 @@ class VersionQuerySet(models.QuerySet["Version"]):
         """Those that have ended without being served, and may have files that nobody needs any more."""
         ended = (Status.SUPERSEDED, Status.FAILED)
         return self.filter(cleanup_at__lte=now, cleaned_at=None, status__in=ended)
+
+    def refused(self) -> VersionQuerySet:
+        """Those whose files could not be removed when it was tried."""
+        return self.filter(cleanup_failures__gt=0, cleanup_at__isnull=False, cleaned_at=None)
 
     def held(self, *, token: uuid.UUID, now: datetime) -> VersionQuerySet:
         """Those under this lease, while it lasts. A worker writes through nothing else."""
@@ -131,8 +139,8 @@ class VersionQuerySet(models.QuerySet["Version"]):
             )
         )
 
-    def fail(self, *, now: datetime, failure: Failure, keep_until: datetime) -> bool:
-        """End the Version as failed; its original and what renditions it has stay until `keep_until`."""
+    def fail(self, *, now: datetime, failure: Failure, keep_until: datetime, cleanup_at: datetime | None) -> bool:
+        """End the Version as failed; its original stays until `keep_until`, renditions until `cleanup_at`."""
         return bool(
             self.update(
                 **_NO_LEASE,
@@ -142,7 +150,7 @@ class VersionQuerySet(models.QuerySet["Version"]):
                 failure_detail=failure.detail,
                 failed_at=now,
                 staging_delete_at=keep_until,
-                cleanup_at=keep_until,
+                cleanup_at=cleanup_at,
             )
         )
 
