@@ -154,13 +154,14 @@ def fill_with_blobs(database, *, megabytes):
         media_id, now = "printf('%032x', i)", "'2026-11-30 12:00:00'"
         opened.execute("BEGIN IMMEDIATE")
         opened.execute(
-            f"INSERT INTO media_media (id, owner_id, newest_number, created_at) {numbers}"
-            f" SELECT {media_id}, (SELECT min(id) FROM authors_author), 1, {now} FROM n"
+            "INSERT INTO media_media (id, owner_id, newest_number, created_at, cleanup_failures, rings)"
+            f" {numbers} SELECT {media_id}, (SELECT min(id) FROM authors_author), 1, {now}, 0, 0 FROM n"
         )
         values = {
             "media_id": media_id, "number": 1, "status": "'ready'", "sha256": "''", "byte_size": 1,
             "image_type": "'jpeg'", "extension": "'jpg'", "staging_key": "''", "original_key": "''",
             "variants": "'[]'", "width": 1, "height": 1, "attempts": 0, "strikes": 0, "rung_at": now, "rings": 0,
+            "cleanup_failures": 0,
             "failure_code": "''", "failure_detail": "''", "accepted_at": now, "ready_at": now,
         }  # fmt: skip
         opened.execute(

@@ -119,11 +119,6 @@ def test_machine__finds_a_predecessor_that_is_not_restored():
         must_fail()
 
 
-def test_machine__finds_an_older_version_that_overtakes():
-    with mock.patch("vernier.media.accept.supersede_unfinished"):
-        must_fail()
-
-
 def test_machine__finds_a_delete_that_is_undone():
     honest = finish.lock_media
 

@@ -27,6 +27,8 @@ def add_version(media, *, status="ready", contents=CONTENTS, variants=DEFAULT_VA
         "ready": {"ready_at": now, "width": 400, "height": 300},
         "failed": {"failed_at": now, "failure_code": "truncated"},
     }
+    if status == "ready":
+        media.versions.filter(status="ready").update(status="superseded", superseded_at=now)
     version = Version.objects.create(
         media=media,
         number=media.newest_number,

@@ -1,7 +1,6 @@
 """Purge: the cache in front is told before files go, and files wait until it has heard."""
 
 import threading
-from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, unquote
 
@@ -10,9 +9,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from tests.media_api.factory import CONTENTS, add_version, make_media, supersede
-from vernier.media.clean_up import RETRY_SECONDS, clean_up_media, clean_up_version
+from vernier.media.clean_up import clean_up_media, clean_up_version
 from vernier.media.delete import delete_media
 from vernier.media.models import Blob, Rendition, Version
+from vernier.media.transitions import CLEANUP_RETRY
 from vernier.media_api import purge as purge_module
 from vernier.media_api.purge import PurgeFailed, purge
 from vernier.site.environment import read_environment
@@ -125,7 +125,7 @@ def test_purge__that_is_refused_keeps_the_files_and_is_tried_again(cache, media,
     cache.status = 200
     clean_up_version(media.pk, 1, now=now)
     assert len(cache.requests) == 1
-    clean_up_version(media.pk, 1, now=now + timedelta(seconds=RETRY_SECONDS))
+    clean_up_version(media.pk, 1, now=now + CLEANUP_RETRY)
     assert Version.objects.get(media=media, number=1).cleaned_at is not None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 import struct
+import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -27,6 +28,8 @@ _COUNTS = struct.Struct(">24xII28xI")
 _LOG_HEADER = struct.Struct(">IIIIIIII")
 _LOG_MAGIC = {0x377F0682, 0x377F0683}
 _FRAME_HEADER = struct.Struct(">IIII8x")
+# A checkpoint that is under way between two looks is over by then.
+_PAUSES_SECONDS = (0.02, 0.1)
 # A signed number of 32 bits; 0 is that of a database which never had one drawn.
 _IDENTITIES = 2**31 - 1
 
@@ -65,8 +68,17 @@ def has_foreign_log(database: Path) -> bool:
     """Tell whether the log beside the database is certainly that of another one, or of the same at another time.
 
     Call it before this process opens the database: closing the file would give up SQLite's locks on it. Others may
-    use it meanwhile; what they change while this looks counts as theirs.
+    use it meanwhile; what they change while this looks counts as theirs. A log that is foreign stays so: what looks
+    like one is looked at again.
     """
+    for pause_seconds in _PAUSES_SECONDS:
+        if not _looks_foreign(database):
+            return False
+        time.sleep(pause_seconds)
+    return _looks_foreign(database)
+
+
+def _looks_foreign(database: Path) -> bool:
     try:
         with database.open("rb") as opened, log_of(database).open("rb") as log:
             before = _read_heads(opened, log)
