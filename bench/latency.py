@@ -19,7 +19,8 @@ PAUSE_SECONDS = 0.02
 
 def main(directory: Path) -> None:
     content = twelve_megapixels()
-    server = Server(directory / "data", workers=2)
+    # The default. With two, nothing on two cores is left for pages, nor for this client.
+    server = Server(directory / "data", workers=1)
     with running(server), httpx.Client(timeout=60) as client:
         token = server.token()
         _requests(server, 50)
