@@ -130,19 +130,24 @@ def make_rendition(lease: Lease, renderer: Renderer, variant: Variant) -> None:
     now = lease.clock()
     with transaction.atomic():
         require(lease.held().progress(lease_until=now + timedelta(seconds=lease.conf.lease_seconds)))
-        Rendition.objects.create(
-            version=lease.version,
-            variant=variant.name,
-            format=rendered.format,
-            width=rendered.size.width,
-            height=rendered.size.height,
-            byte_size=len(rendered.data),
-            sha256=hashlib.sha256(rendered.data).hexdigest(),
-            storage_key=key,
-            created_at=now,
-        )
+        record_rendition(lease.version, variant.name, rendered, key=key, now=now)
     lease.version.refresh_from_db()
     lease.log("rendition", variant=variant.name, bytes=len(rendered.data))
+
+
+def record_rendition(version: Version, variant: str, rendered: Rendered, *, key: str, now: datetime) -> None:
+    """Insert the row of a file that is durable and verified."""
+    Rendition.objects.create(
+        version=version,
+        variant=variant,
+        format=rendered.format,
+        width=rendered.size.width,
+        height=rendered.size.height,
+        byte_size=len(rendered.data),
+        sha256=hashlib.sha256(rendered.data).hexdigest(),
+        storage_key=key,
+        created_at=now,
+    )
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.exceptions import NoSpace, PermanentError, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.models import Rendition, Sighting, Version
+from vernier.media.process import record_rendition
 from vernier.media.remake import OriginalLost, kept_original, remake
 from vernier.media.render import Rendered, Renderer, open_renderer
 from vernier.media.storages import RENDITIONS, local_path, read, renditions_storage
@@ -155,17 +156,7 @@ class _Repair:
             is_seen = Sighting.objects.filter(store=RENDITIONS, key=key).exists()
             if not is_wanted or is_there or is_seen:
                 return Outcome.LEFT
-            Rendition.objects.create(
-                version=self.version,
-                variant=damage.variant,
-                format=rendered.format,
-                width=rendered.size.width,
-                height=rendered.size.height,
-                byte_size=len(rendered.data),
-                sha256=hashlib.sha256(rendered.data).hexdigest(),
-                storage_key=key,
-                created_at=self.now,
-            )
+            record_rendition(self.version, damage.variant, rendered, key=key, now=self.now)
         self._log("rendition repaired", damage)
         return Outcome.REPAIRED
 
