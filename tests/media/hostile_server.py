@@ -49,7 +49,7 @@ def hang(channel, job):
 
 
 def half(channel, job):
-    channel.sendall(pack({"size": [1, 1], "has_alpha": False})[:-3])
+    channel.sendall(pack({"size": [1, 1], "has_alpha": False, "placeholder": "#ffffff"})[:-3])
     time.sleep(1000)
 
 
@@ -92,7 +92,12 @@ def nested(channel, job):
 
 
 def odd(channel, job):
-    channel.sendall(pack({"size": [1, -1], "has_alpha": "yes"}))
+    channel.sendall(pack({"size": [1, -1], "has_alpha": "yes", "placeholder": "#ffffff"}))
+    time.sleep(1000)
+
+
+def painted(channel, job):
+    channel.sendall(pack({"size": [1, 1], "has_alpha": False, "placeholder": "#fff}<s>"}))
     time.sleep(1000)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from uuid import UUID
 
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Model, Q
 from django_ox.models import OxTask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -65,6 +66,10 @@ LEGAL = {
 CORRUPT = b"\x89PNG\r\n\x1a\n" + b"\0" * 200
 
 
+# Each after those that its rows name.
+MODELS: tuple[type[Model], ...] = (Media, Version, Rendition, UploadKey, Blob, Sighting, OxTask)
+
+
 class Crash(BaseException):
     """The process is gone."""
 
@@ -74,6 +79,14 @@ class Worker:
     lease: Lease
     renderer: Any = None
     resources: ExitStack = field(default_factory=ExitStack)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """All rows at one moment, and what was known of them."""
+
+    rows: dict[type[Model], list[dict[str, Any]]]
+    known: dict[str, Any]
 
 
 class Pipeline(RuleBasedStateMachine):
@@ -89,6 +102,10 @@ class Pipeline(RuleBasedStateMachine):
         self.claims: dict[tuple[UUID, int], int] = {}
         self.served: dict[UUID, int] = {}
         self.deleted: set[UUID] = set()
+        self.backup: Backup | None = None
+        self.is_restored = False
+        # What an older database waits for, and whose original was gone when that was put back.
+        self.without_original: set[tuple[UUID, int]] = set()
 
     def __call__(self) -> datetime:
         """Be the clock of everything that takes one."""
@@ -344,6 +361,37 @@ class Pipeline(RuleBasedStateMachine):
             round_.step(with_checksum=True)
         assert round_.damages == [], "the audit finds a damage that is none"
 
+    # Once each: what was reached before must not be thrown away over and over.
+    @precondition(lambda self: self.backup is None)
+    @rule()
+    def back_up(self) -> None:
+        self.backup = Backup(rows=_all_rows(), known=deepcopy(self._known()))
+
+    @precondition(lambda self: self.backup is not None and not self.is_restored)
+    @rule(staging=st.sampled_from(["stays", "is empty"]))
+    def restore(self, staging: str) -> None:
+        """The servers are stopped and an older database takes the place of this one, but not what is in staging."""
+        assert self.backup is not None
+        self.is_restored = True
+        for worker in list(self.workers):
+            self._drop(worker)
+        _put_back(self.backup.rows)
+        if staging == "is empty":
+            _empty_staging()
+        for name, value in deepcopy(self.backup.known).items():
+            setattr(self, name, value)
+        staged = set(staging_storage().listdir("")[1])
+        self.without_original = {
+            (version.media_id, version.number)
+            for version in Version.objects.exclude(staging_key="")
+            if version.staging_key not in staged
+        }
+
+    def _known(self) -> dict[str, Any]:
+        """What the outside world knows of the database, and forgets with it."""
+        names = ("acknowledged", "keys", "statuses", "claims", "served", "deleted")
+        return {name: getattr(self, name) for name in names}
+
     def _is_forgotten(self, key: str) -> bool:
         return self.keys[key][2] <= self.now - timedelta(seconds=media_settings().upload_key_seconds)
 
@@ -383,6 +431,8 @@ class Pipeline(RuleBasedStateMachine):
         """Whoever may still be processed has its original: the unfinished, and what a failure would bring back."""
         waiting = Q(status__in=["pending", "processing"]) | Q(status="superseded", ready_at=None, cleanup_at=None)
         for version in Version.objects.filter(waiting, media__deleted_at=None):
+            if (version.media_id, version.number) in self.without_original:
+                continue
             with local_path(staging_storage(), version.staging_key) as path, Path(path).open("rb") as staged:
                 assert staged.read() == self.acknowledged[version.media_id, version.number]
 
@@ -432,7 +482,8 @@ class Pipeline(RuleBasedStateMachine):
             if version.status == "superseded":
                 assert current is not None, "an upload gave way to nothing"
                 assert current.number > number
-        assert staging_storage().listdir("")[1] == []
+        if not self.is_restored:
+            assert staging_storage().listdir("")[1] == []
         named = set(Rendition.objects.values_list("storage_key", flat=True))
         files = set(Blob.objects.values_list("key", flat=True))
         assert named <= files, "a row without its file"
@@ -441,6 +492,7 @@ class Pipeline(RuleBasedStateMachine):
         self._sweep()
         files = set(Blob.objects.values_list("key", flat=True))
         assert files == named, "a file without a row outlives the sweep"
+        assert staging_storage().listdir("")[1] == [], "an original without a row outlives the sweep"
         self.ready_means_every_file_is_there()
 
     def _holds(self, worker: Worker) -> bool:
@@ -519,13 +571,36 @@ def _counts() -> tuple[int, ...]:
     return (Media.objects.count(), Version.objects.count(), OxTask.objects.count(), staged)
 
 
-def _empty_database() -> None:
-    staging = staging_storage()
+def _all_rows() -> dict[type[Model], list[dict[str, Any]]]:
+    return {model: list(model._default_manager.values()) for model in MODELS}
+
+
+def _put_back(rows: dict[type[Model], list[dict[str, Any]]]) -> None:
+    served = {row["id"]: row["current_id"] for row in rows[Media]}
     with transaction.atomic():
-        OxTask.objects.all().delete()
-        Media.objects.update(current=None)
-        for model in (UploadKey, Rendition, Version, Media, Blob, Sighting):
-            model._default_manager.all().delete()
+        _delete_rows()
+        for model in MODELS:
+            # A Media and the Version that it serves name each other.
+            changes = {"current_id": None} if model is Media else {}
+            model._default_manager.bulk_create([model(**(row | changes)) for row in rows[model]])
+        for media_id, current_id in served.items():
+            Media.objects.filter(pk=media_id).update(current=current_id)
+
+
+def _delete_rows() -> None:
+    Media.objects.update(current=None)
+    for model in reversed(MODELS):
+        model._default_manager.all().delete()
+
+
+def _empty_database() -> None:
+    with transaction.atomic():
+        _delete_rows()
+    _empty_staging()
+
+
+def _empty_staging() -> None:
+    staging = staging_storage()
     staging.save("probe", ContentFile(b""))
     for name in staging.listdir("")[1]:
         staging.delete(name)

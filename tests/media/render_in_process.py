@@ -37,7 +37,7 @@ class _InProcessRenderer:
 
     def measure(self) -> Measured:
         picture = self._opened()
-        return Measured(size=picture.size, has_alpha=picture.has_alpha)
+        return Measured(size=picture.size, has_alpha=picture.has_alpha, placeholder=picture.average_colour())
 
     def render(self, variant: Variant) -> Rendered:
         return self._opened().render(variant)

@@ -64,7 +64,7 @@ def test_accept__keeps_the_very_bytes(staged):
     assert staged() == [version.staging_key]
 
 
-def test_accept__job_and_row_come_together(staged):
+def test_j1__job_and_row_come_in_one_transaction(staged):
     accepted = accept_upload([PHOTO], owner=author())
     assert OxTask.objects.get().args == [str(accepted.media_id), 1]
     assert Version.objects.get().status == "pending"
@@ -153,7 +153,7 @@ def test_accept__exactly_the_ceiling_is_fine(staged, settings):
     assert accept_upload([PHOTO], owner=author()).created
 
 
-def test_accept__same_key_and_bytes_is_the_same_media(staged):
+def test_u1__retry_with_the_same_key_is_the_same_media(staged):
     first = accept_upload([PHOTO], owner=author(), idempotency_key="one")
     again = accept_upload([PHOTO], owner=author(), idempotency_key="one")
     assert (first.created, again.created) == (True, False)
@@ -161,7 +161,7 @@ def test_accept__same_key_and_bytes_is_the_same_media(staged):
     assert (Media.objects.count(), OxTask.objects.count(), len(staged())) == (1, 1, 1)
 
 
-def test_accept__same_key_with_other_bytes_is_refused(staged):
+def test_u1__key_of_other_bytes_is_refused(staged):
     accept_upload([PHOTO], owner=author(), idempotency_key="one")
     with pytest.raises(UploadKeyReused, match="other bytes"):
         accept_upload([image_bytes(9, 9)], owner=author(), idempotency_key="one")
@@ -191,7 +191,7 @@ def test_accept__malformed_key_is_refused(staged, key):
     assert staged() == []
 
 
-def test_accept__simultaneous_uploads_with_one_key_are_one_media(staged):
+def test_u2__simultaneous_uploads_with_one_key_are_one_media(staged):
     owner, answers = author(), []
 
     def upload():

@@ -14,20 +14,25 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.media.factory import NOW, author, image_bytes
 from tests.media.render_in_process import open_renderer_in_process
-from vernier.media import accept_upload, audit, pace
+from vernier.media import accept_upload, audit, originals, pace
+from vernier.media import repair as repairing
 from vernier.media.accept import Upload
-from vernier.media.audit import AuditRound, Kind, audit_step, find_missing_originals
+from vernier.media.audit import AuditRound, Kind, audit_step
 from vernier.media.clean_up import clean_up_version
 from vernier.media.delete import delete_media
 from vernier.media.exceptions import HandedBack, PermanentError, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.models import Blob, Media, Rendition, Sighting, Version
-from vernier.media.pace import AuditTicks, SweepTicks
+from vernier.media.originals import find_missing_staged, originals_step
+from vernier.media.pace import AuditTicks, OriginalsTicks, SweepTicks
 from vernier.media.process import process
 from vernier.media.render import open_renderer
-from vernier.media.repair import Outcome, repair_version
+from vernier.media.repair import Outcome, repair_current, repair_version
 from vernier.media.storages import originals_storage, read, renditions_storage
 from vernier.media.variants import Variant
+
+# It passes for an image until it is decoded.
+CORRUPT = b"\x89PNG\r\n\x1a\n" + b"\0" * 200
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -54,6 +59,13 @@ def keeping(settings):
     settings.VERNIER_MEDIA = {**settings.VERNIER_MEDIA, "KEEP_ORIGINALS": True}
 
 
+class Clock:
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
 def ready(content=None, **how):
     accepted = accept_upload([content or image_bytes()], owner=author(), **how)
     version = Version.objects.get(media_id=accepted.media_id, number=accepted.number)
@@ -77,6 +89,11 @@ def spoil(storage, key):
     data[len(data) // 2] ^= 1
     storage.delete(key)
     storage.save(key, ContentFile(bytes(data)))
+
+
+def spoil_all(storage, key):
+    storage.delete(key)
+    storage.save(key, ContentFile(b"no image at all"))
 
 
 def find(*, with_checksum=True):
@@ -197,7 +214,8 @@ def test_audit__scans_no_archive_and_writes_nothing():
 
     with connection.execute_wrapper(keep):
         audit_step(0, with_checksum=True)
-        find_missing_originals()
+        find_missing_staged()
+        originals_step(0, with_checksum=True)
     for sql, params in asked:
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
@@ -231,12 +249,110 @@ def test_audit__file_that_cannot_be_read_is_not_given_up(renditions, monkeypatch
     assert not Rendition.objects.exclude(lost_at=None).exists()
 
 
-def test_audit__finds_originals_that_are_missing(staging_directory):
+def test_audit__finds_staged_originals_that_are_missing(staging_directory):
     accepted = accept_upload([image_bytes()], owner=author())
-    assert find_missing_originals() == []
+    assert find_missing_staged() == []
     for staged in staging_directory.iterdir():
         staged.unlink()
-    assert [version.media_id for version in find_missing_originals()] == [accepted.media_id]
+    assert [version.media_id for version in find_missing_staged()] == [accepted.media_id]
+
+
+def find_originals(*, with_checksum=True):
+    found, cursor = originals_step(0, with_checksum=with_checksum)
+    assert cursor == 0
+    return [(damage.name, damage.kind) for damage in found]
+
+
+def test_originals__missing_is_found_for_as_long_as_it_is(keeping):
+    version = ready()
+    assert find_originals() == []
+    content = ContentFile(read(originals_storage(), version.original_key))
+    originals_storage().delete(version.original_key)
+    for _ in range(2):
+        assert find_originals(with_checksum=False) == [(f"{version.media_id} v1 original", Kind.MISSING)]
+    originals_storage().save(version.original_key, content)
+    assert find_originals() == []
+
+
+def test_originals__flipped_bit_is_found_by_its_checksum(keeping):
+    spoil(originals_storage(), ready().original_key)
+    assert find_originals(with_checksum=False) == []
+    assert [kind for _, kind in find_originals()] == [Kind.CORRUPT]
+
+
+def test_originals__is_not_missed_when_it_is_removed_before_long(keeping):
+    old = ready()
+    new = ready(image_bytes(colour=(1, 2, 3)), replaces=old.media_id)
+    originals_storage().delete(old.original_key)
+    assert find_originals() == []
+    originals_storage().delete(new.original_key)
+    delete_media(old.media_id, owner=author(), now=NOW)
+    assert find_originals() == []
+
+
+@pytest.mark.parametrize("how", ["unmounted", "not configured"])
+def test_originals__store_that_is_missing_is_an_error(keeping, settings, tmp_path, how):
+    ready()
+    backend = {
+        "BACKEND": "vernier.media.storages.DurableFileSystemStorage",
+        "OPTIONS": {"location": str(tmp_path / "unmounted")},
+    }
+    others = {alias: store for alias, store in settings.STORAGES.items() if alias != "originals"}
+    settings.STORAGES = others | ({"originals": backend} if how == "unmounted" else {})
+    with pytest.raises(OSError, match="store"):
+        originals_step(0, with_checksum=False)
+
+
+def test_originals__round_goes_step_by_step_and_tells_of_what_is_lost(keeping, monkeypatch, caplog):
+    monkeypatch.setattr(originals, "STEP_VERSIONS", 1)
+    for number in range(2):
+        originals_storage().delete(ready(image_bytes(colour=(number, 0, 0))).original_key)
+    clock = Clock()
+    ticks = OriginalsTicks(clock=clock)
+    for _ in range(3):
+        assert "2 kept originals are missing" not in caplog.text
+        ticks.tick()
+    assert "2 kept originals are missing" in caplog.text
+    with CaptureQueriesContext(connection) as queries:
+        ticks.tick()
+    assert len(queries) == 0
+
+
+# The Version that is served
+
+
+@pytest.fixture
+def two():
+    """A Media whose second Version is served."""
+    old = ready()
+    return old, ready(image_bytes(colour=(1, 2, 3)), replaces=old.media_id)
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "an older one", "one of another image"])
+def test_current__is_the_version_that_is_ready(two, wrong):
+    old, new = two
+    named = {"nothing": None, "an older one": old, "one of another image": ready(image_bytes(9, 9))}[wrong]
+    Media.objects.filter(pk=new.media_id).update(current=named)
+    found, _ = audit_step(0, with_checksum=False)
+    assert found.misled == (new.media_id,)
+    assert repair_current(new.media_id)
+    assert Media.objects.get(pk=new.media_id).current == new
+    assert not repair_current(new.media_id)
+    assert audit_step(0, with_checksum=False)[0].misled == ()
+
+
+def test_current__is_none_where_none_is_ready(two):
+    _, new = two
+    Version.objects.filter(pk=new.pk).update(status="failed", failure_code="undecodable", failed_at=NOW)
+    AuditTicks(clock=Clock()).tick(NOW)
+    assert Media.objects.get().current is None
+
+
+def test_current__of_a_deleted_image_stays_empty(two):
+    delete_media(two[0].media_id, owner=author(), now=NOW)
+    Version.objects.filter(pk=two[1].pk).update(status="ready")
+    assert audit_step(0, with_checksum=False)[0].misled == ()
+    assert not repair_current(two[0].media_id)
 
 
 # Repair
@@ -304,6 +420,31 @@ def test_repair__lost_row_is_not_given_a_file_that_is_something_else(renditions,
     assert "rendition lost" in caplog.text
 
 
+def test_repair__lost_row_is_not_given_a_file_that_does_not_decode(renditions):
+    version = ready()
+    old = row(version)
+    old.delete()
+    spoil_all(renditions, old.storage_key)
+    assert repair(version) == {"photo": Outcome.LOST}
+    assert not version.renditions.filter(variant="photo").exists()
+
+
+def test_repair__lost_row_beside_a_file_of_other_bytes_becomes_a_new_version(renditions, keeping):
+    """The file may be what was served until now, and an address never changes its bytes."""
+    version = ready()
+    row(version).delete()
+    assert repair(version, open_renderer=rendering(worse)) == {"photo": Outcome.REPLACED}
+    assert not version.renditions.filter(variant="photo").exists()
+    assert is_whole(run(Version.objects.get(number=2)))
+
+
+def test_repair__original_that_goes_in_the_middle_leaves_it_for_later(renditions, keeping, monkeypatch):
+    version = ready()
+    renditions.delete(row(version).storage_key)
+    monkeypatch.setattr(repairing, "remake", mock.Mock(side_effect=OSError("disk full")))
+    assert repair(version, open_renderer=rendering(worse)) == {"photo": Outcome.LEFT}
+
+
 def test_repair__without_an_original_the_file_is_lost_and_told_once(renditions, caplog):
     version = ready()
     renditions.delete(row(version).storage_key)
@@ -368,6 +509,17 @@ def test_repair__new_version_never_supersedes_a_newer_upload(renditions, keeping
     assert [one.status for one in Version.objects.order_by("number")] == ["ready", "pending"]
 
 
+def test_repair__new_version_in_spite_of_a_newer_upload_that_has_failed(renditions, keeping):
+    version = ready()
+    accept_upload([CORRUPT], owner=author(), replaces=version.media_id)
+    process(version.media_id, 2, open_renderer=open_renderer_in_process, clock=lambda: NOW)
+    renditions.delete(row(version).storage_key)
+    assert repair(version, open_renderer=rendering(worse)) == {"photo": Outcome.REPLACED}
+    new = run(Version.objects.get(number=3))
+    assert (new.sha256, Media.objects.get().current) == (version.sha256, new)
+    assert is_whole(new)
+
+
 def test_repair__superseded_version_is_never_made_the_newest(renditions, keeping):
     old = ready()
     ready(image_bytes(colour=(1, 2, 3)), replaces=old.media_id)
@@ -421,13 +573,13 @@ def test_repair__twice_at_once_is_once(renditions, keeping):
     version = ready()
     spoil(renditions, row(version).storage_key)
 
-    def repairing(render, variant):
+    def repair_inside(render, variant):
         if not Version.objects.filter(failure_detail="inner").exists():
             Version.objects.update(failure_detail="inner")
             assert repair(version) == {"photo": Outcome.REPAIRED}
         return render(variant)
 
-    repair(version, open_renderer=rendering(repairing))
+    repair(version, open_renderer=rendering(repair_inside))
     assert is_whole(version)
 
 
@@ -481,13 +633,6 @@ def test_round__keeps_a_bounded_list(monkeypatch):
 
 
 # Beside a running server
-
-
-class Clock:
-    seconds = 0.0
-
-    def __call__(self):
-        return self.seconds
 
 
 def test_ticks__repair_one_version_at_a_time_and_then_pause(renditions, keeping, monkeypatch):

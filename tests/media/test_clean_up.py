@@ -59,7 +59,7 @@ def numbers_of_files():
     return {key.split("/")[2] for key in Blob.objects.values_list("key", flat=True)}
 
 
-def test_clean_up__files_stay_for_the_grace(replaced, clock):
+def test_r3__files_of_the_old_version_stay_for_the_grace(replaced, clock):
     clock.tick(DAY - 1)
     assert run_due(clock) == 0
     assert numbers_of_files() == {"v1", "v2"}
@@ -241,11 +241,13 @@ def test_r7__job_of_what_is_gone_is_a_quiet_no_op(replaced, clock):
     assert (Version.objects.count(), Blob.objects.count()) == (0, 0)
 
 
-def test_delete__purges_what_was_served(replaced, clock, settings):
+def test_r6__deleted_image_is_absent_at_once_and_caches_are_told(replaced, clock, settings):
     settings.VERNIER_MEDIA = {**settings.VERNIER_MEDIA, "PURGE": f"{__name__}.purge"}
     delete_media(replaced.media_id, owner=author(), now=clock.now)
+    assert (Media.objects.get().current, Rendition.objects.count()) == (None, 0)
     run_due(clock)
     assert [(replaced.media_id, [1, 2])] == PURGED
+    assert Blob.objects.count() == 0
 
 
 def test_delete__lost_clean_up_is_rung_again(replaced, clock):
@@ -274,6 +276,14 @@ def test_clean_up__refused_by_a_cache_is_seen_and_tried_at_once_when_asked(repla
     assert retry_refused_cleanups(clock.now) == 1
     run_due(clock)
     assert (Blob.objects.count(), Media.objects.refused().count()) == (0, 0)
+
+
+def test_clean_up__at_a_time_that_is_over_again_is_done_all_the_same(replaced, clock):
+    Version.objects.filter(number=1).update(cleanup_at=clock.now + timedelta(days=365))
+    OxTask.objects.all().delete()
+    assert reconcile(clock.now).cleanups == 1
+    run_due(clock)
+    assert numbers_of_files() == {"v2"}
 
 
 def test_delete__at_a_time_that_is_over_again_is_done_all_the_same(replaced, clock):

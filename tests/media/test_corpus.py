@@ -66,7 +66,7 @@ def _stored(version: Version) -> Result:
         with renditions_storage().open(rendition.storage_key) as stored:
             size = Size(width=rendition.width, height=rendition.height)
             renditions[rendition.variant] = Rendered(data=stored.read(), format=rendition.format, size=size)
-    measured = Measured(size=version.size, has_alpha=bool(version.has_alpha))
+    measured = Measured(size=version.size, has_alpha=bool(version.has_alpha), placeholder=version.placeholder)
     return Result(measured=measured, renditions=renditions)
 
 
@@ -81,6 +81,7 @@ def _check_result(row: Row, result: Result, tmp_path) -> None:
     size = result.measured.size
     assert f"{size.width}x{size.height}" in row.expected.split()
     assert result.measured.has_alpha == ("alpha" in row.expected.split())
+    assert re.fullmatch("#[0-9a-f]{6}", result.measured.placeholder)
     for rendered in result.renditions.values():
         image = decode(rendered, "RGBA")
         _check_colours(row, image)

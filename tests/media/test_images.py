@@ -149,6 +149,21 @@ def test_alpha__that_is_opaque_throughout_is_none(tmp_path):
     assert picture.render(variant("plain")).format == "jpeg"
 
 
+@pytest.mark.parametrize(
+    ("original", "colour"),
+    [
+        (Image.new("RGB", (33, 7), (10, 200, 30)), "#0ac81e"),
+        (Image.new("L", (5, 5), 128), "#808080"),
+        (Image.new("RGBA", (9, 9), (255, 0, 0, 0)), "#ffffff"),
+        # Green on the left half, transparent on the right: 100 and 255 halve to 178.
+        (ImageOps.expand(Image.new("RGBA", (8, 8), (100, 255, 100, 255)), (0, 0, 8, 0), (0, 0, 0, 0)), "#b2ffb2"),
+    ],
+)
+def test_placeholder__is_the_average_over_white(original, colour, tmp_path):
+    seen = _open(_saved(original, tmp_path / "a.png")).average_colour()
+    assert np.abs(np.subtract(list(bytes.fromhex(seen[1:])), list(bytes.fromhex(colour[1:])))).max() <= 1
+
+
 def test_jpeg_rendition__is_progressive_and_subsampled(tmp_path):
     path = _saved(_half_transparent(), tmp_path / "a.png")
     with Image.open(io.BytesIO(_open(path).render(variant("jpeg", quality=95)).data)) as image:

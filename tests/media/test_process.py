@@ -24,6 +24,7 @@ from vernier.media.finish import backoff
 from vernier.media.lease import claim
 from vernier.media.models import Blob, Media, Rendition, Version
 from vernier.media.process import process
+from vernier.media.reconcile import reconcile
 from vernier.media.storages import DatabaseStorage, originals_storage, renditions_storage
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -93,6 +94,12 @@ def test_process__renditions_decode_to_what_their_rows_say(clock):
             assert (image.format.lower(), image.size) == (rendition.format, (rendition.width, rendition.height))
 
 
+def test_process__placeholder_is_there_before_the_first_rendition(clock):
+    broken = failing(TransientError(FailureCode.OUT_OF_MEMORY))
+    version = run(upload(image_bytes(200, 100, kind="PNG", colour=(10, 20, 30))), clock, broken)
+    assert (version.status, version.placeholder) == ("pending", "#0a141e")
+
+
 def test_process__narrow_image_gets_no_wider_steps(clock):
     version = run(upload(image_bytes(20, 20)), clock)
     assert set(version.renditions.values_list("variant", flat=True)) == {"photo", "fallback"}
@@ -111,7 +118,7 @@ def test_process__second_delivery_changes_nothing(clock):
     assert before == (list(Version.objects.values()), list(Rendition.objects.values()), list(Blob.objects.values()))
 
 
-def test_process__unknown_media_is_a_quiet_no_op(clock):
+def test_j1__job_without_its_row_is_a_quiet_no_op(clock):
     process(upload().media_id, 7, clock=clock)
 
 
@@ -169,7 +176,31 @@ def test_process__never_overwrites_other_bytes(clock):
     assert version.renditions.get(variant="photo").storage_key == version.key_for("photo.1", "avif")
 
 
-def test_process__file_that_reads_back_wrong_makes_no_row(clock):
+def test_j2__two_workers_at_once_lose_no_rendition_of_each_other(clock):
+    """The second takes over in the middle of the first, which goes on all the same."""
+    version = upload(image_bytes(200, 100))
+
+    def taken_over(render):
+        def slow(variant):
+            if variant.name == "w24":
+                clock.tick(61)
+                assert run(version, clock).status == "ready"
+            return render(variant)
+
+        return slow
+
+    @contextmanager
+    def first_worker(*args, **kwargs):
+        with open_renderer_in_process(*args, **kwargs) as renderer:
+            renderer.render = taken_over(renderer.render)
+            yield renderer
+
+    run(version, clock, first_worker)
+    assert sorted(version.renditions.values_list("variant", flat=True)) == ["fallback", "photo", "w24"]
+    assert all(renditions_storage().exists(key) for key in version.renditions.values_list("storage_key", flat=True))
+
+
+def test_j3__file_that_reads_back_wrong_makes_no_row(clock):
     version = upload()
     with mock.patch("vernier.media.process.read", return_value=b"rotten"):
         run(version, clock)
@@ -184,10 +215,12 @@ def test_process__file_that_reads_back_wrong_makes_no_row(clock):
         (image_bytes(400, 300, kind="PNG")[:300], "truncated"),
     ],
 )
-def test_process__permanent_failure_ends_at_once(clock, staging_directory, content, code):
+def test_j8__permanent_failure_ends_at_once_and_is_not_tried_again(clock, staging_directory, content, code):
     version = run(upload(content), clock)
     assert (version.status, version.failure_code, version.attempts) == ("failed", code, 1)
     assert list(staging_directory.iterdir()) == []
+    assert not OxTask.objects.exists()
+    reconcile(NOW + timedelta(days=30))
     assert not OxTask.objects.exists()
 
 
@@ -229,7 +262,7 @@ def test_process__retries_are_bounded_and_the_original_is_kept_a_while(clock, st
 
 
 @pytest.mark.parametrize(("tries_max", "tries"), [(2, 2), (3, 3)])
-def test_process__decoder_gets_few_tries(clock, tries_max, tries):
+def test_j7__file_that_crashes_the_decoder_gets_few_tries(clock, tries_max, tries):
     version = upload()
     crash = TransientError(FailureCode.DECODER_CRASHED, "SIGSEGV", tries_max=tries_max)
     for _ in range(6):

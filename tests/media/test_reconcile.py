@@ -70,7 +70,7 @@ def test_reconcile__interval_doubles_where_the_engine_cannot_say(settings):
     assert rung == [60, 180, 420, 900, 1860]
 
 
-def test_reconcile__expired_lease_is_enqueued_again(engine):
+def test_j6__expired_lease_is_enqueued_again(engine):
     version = upload()
     OxTask.objects.all().delete()
     claim(version.media_id, 1, conf=media_settings(), clock=lambda: NOW)
@@ -127,6 +127,16 @@ def test_reconcile__original_of_a_failure_that_may_pass_is_kept_a_week(staging_d
     assert list(staging_directory.iterdir()) == []
 
 
+@pytest.mark.parametrize(("days", "discarded"), [(6, 0), (7, 0), (8, 1), (365, 1)])
+def test_reconcile__original_that_is_kept_longer_than_it_can_be_is_deleted(days, discarded):
+    """A clock has gone back."""
+    upload()
+    Version.objects.update(
+        status="failed", failure_code="storage-unavailable", failed_at=NOW, staging_delete_at=NOW + timedelta(days)
+    )
+    assert reconcile(NOW).discarded == discarded
+
+
 def test_reconcile__keys_are_forgotten_after_a_day():
     accept_upload([image_bytes()], owner=author(), idempotency_key="one")
     UploadKey.objects.update(created_at=NOW)
@@ -145,7 +155,7 @@ def test_reconcile__writes_nothing_where_nothing_is_wrong(engine):
     assert [query["sql"] for query in queries if not query["sql"].startswith("SELECT")] == []
 
 
-def test_reconcile__asks_only_for_the_work_in_flight():
+def test_reconcile__asks_only_for_the_work_in_flight(engine):
     """Every query goes by an index, with its parameters bound as they are in production: no archive is scanned."""
     asked = []
 
@@ -153,10 +163,19 @@ def test_reconcile__asks_only_for_the_work_in_flight():
         asked.append((sql, params))
         return execute(sql, params, many, context)
 
+    lost, spent, left = upload(), upload(), upload()
+    OxTask.objects.all().delete()
+    Version.objects.filter(pk=spent.pk).update(attempts=4)
+    Version.objects.filter(pk=left.pk).update(
+        status="superseded", superseded_at=NOW, staging_delete_at=NOW, cleanup_at=NOW, rung_at=NOW
+    )
     with connection.execute_wrapper(keep):
-        reconcile(NOW)
-    assert len(asked) >= 4
+        done = reconcile(at(61))
+    assert (done.rung, done.spent, done.discarded, done.cleanups) == (1, 1, 1, 1)
+    assert jobs().count((str(lost.media_id), 1)) == 1
     for sql, params in asked:
+        if not sql.startswith(("SELECT", "UPDATE", "DELETE")):
+            continue
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
             plan = [row[3] for row in cursor.fetchall()]

@@ -17,14 +17,18 @@ from PIL import Image
 
 from tests.media.processes import children, failure_of, served_by, server_process, start, wait_until_gone
 from tests.media.render_in_process import open_renderer_in_process
-from tests.media.rendering import CORPUS, photo, render_set, variant
+from tests.media.rendering import CORPUS, SETTINGS, photo, render_set, variant
 from vernier.media.child import client
 from vernier.media.conf import MIB, MediaSettings
 from vernier.media.exceptions import PermanentError, TransientError
 from vernier.media.failures import FailureCode
+from vernier.media.render import open_renderer
+from vernier.media.variants import DEFAULT_VARIANTS
 
 # Encoder settings that save the tests time.
 FAST = {"webp": {"lossless": True, "quality": 0, "method": 0}, "avif": {"speed": 10}, "png": {"compress_level": 1}}
+# SVT-AV1 has a thread for each of its 16 stages, which mostly wait for each other, whatever the number of cores.
+THREADS_MAX = 20
 PLAIN = CORPUS / "orient_6.jpg"
 ROOT = Path(__file__).parents[2]
 
@@ -54,6 +58,26 @@ def test_many_jobs__leave_no_process_and_no_open_file():
     # The fork server closes the last descriptor just after it has told the end of the child.
     assert all(process.num_fds() <= count + 1 for process, count in zip(processes, before, strict=True))
     assert children() == []
+
+
+def test_j10__renditions_are_encoded_one_after_another_with_few_threads(tmp_path):
+    """One child for each worker, and in it no pool of threads as large as the machine."""
+    path, threads, numbers = tmp_path / "noise.png", [], set()
+    Image.effect_noise((1200, 1200), 90).save(path)
+
+    def look():
+        running = children()
+        numbers.add(len(running))
+        threads.extend(child.num_threads() for child in running)
+
+    with open_renderer(
+        str(path), image_type="png", variants=DEFAULT_VARIANTS, settings=SETTINGS, on_tick=look
+    ) as renderer:
+        for recipe in DEFAULT_VARIANTS[:2]:
+            renderer.render(recipe)
+            look()
+    assert max(numbers) == 1
+    assert max(threads) <= THREADS_MAX
 
 
 def test_many_jobs__at_once():

@@ -36,6 +36,7 @@ def _hostile():
         ("raw", FailureCode.DECODER_CRASHED, 2),
         ("nested", FailureCode.DECODER_CRASHED, 2),
         ("odd", FailureCode.DECODER_CRASHED, 2),
+        ("painted", FailureCode.DECODER_CRASHED, 2),
         ("unknown_code", FailureCode.DECODER_CRASHED, 2),
         ("endless", FailureCode.DECODER_CRASHED, 2),
     ],
@@ -52,17 +53,17 @@ def test_hostile_child__burning_cpu_ends_at_its_limit():
     assert (error.code, error.detail) == (FailureCode.TIME_LIMIT, "CPU time spent")
 
 
-def test_hostile_child__that_does_not_listen_ends_at_the_time_limit():
+def test_j5__child_that_does_not_listen_ends_at_the_time_limit():
     error = failure_of("deaf", settings=SHORT, ask=lambda renderer: renderer.verify(bytes(5 * MIB)))
     assert error.code == FailureCode.TIME_LIMIT
 
 
-def test_hostile_child__cannot_hoard_memory():
+def test_j7__child_cannot_hoard_memory():
     told = json.loads(failure_of("grow", settings=MediaSettings(render_memory_bytes=512 * MIB)).detail)
     assert 1 <= told["hoarded"] <= 7
 
 
-def test_hostile_child__cannot_write_a_file(tmp_path):
+def test_j9__child_has_no_temporary_file_because_it_cannot_write_any(tmp_path):
     assert json.loads(failure_of(tmp_path / "write").detail) == {"refused": "EFBIG"}
     assert (tmp_path / "grown").stat().st_size == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -62,7 +63,7 @@ def test_replace__old_version_is_served_until_the_new_one_is_complete(served, cl
 
 def test_replace__own_bytes_change_nothing(served, clock):
     again = upload(RED, clock, replaces=served.media_id)
-    assert (again.number, again.outcome.value) == (1, "unchanged")
+    assert (again.number, again.outcome) == (1, "unchanged")
     assert (statuses(served.media_id), staged(), OxTask.objects.count()) == (["ready"], 0, 0)
 
 
@@ -153,10 +154,17 @@ def test_replace__failure_does_not_bring_back_what_was_served_before(served, clo
 def test_replace__key_makes_a_retry_safe(served, clock):
     second = upload(BLUE, clock, replaces=served.media_id, key="k")
     again = upload(BLUE, clock, replaces=served.media_id, key="k")
-    assert (again.number, again.outcome.value) == (second.number, "repeated")
+    assert (again.number, again.outcome, again.is_repeated) == (second.number, second.outcome, True)
     with pytest.raises(UploadKeyReused):
         upload(GREEN, clock, replaces=served.media_id, key="k")
     assert upload(RED, clock, key="k").media_id != served.media_id
+
+
+@pytest.mark.parametrize(("content", "outcome"), [(RED, "unchanged"), (BLUE, "created")])
+def test_replace__retry_gets_the_answer_of_the_first_time(served, clock, content, outcome):
+    answers = [upload(content, clock, replaces=served.media_id, key="k") for _ in range(3)]
+    assert [(one.outcome, one.is_repeated) for one in answers] == [(outcome, at > 0) for at in range(3)]
+    assert [one.created for one in answers] == [outcome == "created", False, False]
 
 
 def test_r1__failed_replacement_leaves_the_old_image(served, clock):
@@ -198,7 +206,7 @@ def test_process_again__starts_a_failure_that_may_pass_anew(clock):
     assert serving(first.media_id) == 1
 
 
-@pytest.mark.parametrize("why", ["permanent", "too late", "replaced", "ready"])
+@pytest.mark.parametrize("why", ["permanent", "too late", "about to be cleaned up", "replaced", "ready"])
 def test_process_again__only_where_it_may_help(clock, why):
     first = upload(CORRUPT if why == "permanent" else RED, clock)
     if why in {"permanent", "ready"}:
@@ -210,6 +218,11 @@ def test_process_again__only_where_it_may_help(clock, why):
             failed_at=clock.now,
             staging_delete_at=clock.now,
             cleanup_at=clock.now,
+        )
+    if why == "about to be cleaned up":
+        # A clock has gone back: what is so far ahead counts as due.
+        Version.objects.update(
+            staging_delete_at=clock.now + timedelta(days=7), cleanup_at=clock.now + timedelta(days=300)
         )
     if why == "replaced":
         upload(BLUE, clock, replaces=first.media_id)

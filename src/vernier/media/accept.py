@@ -12,7 +12,6 @@ import logging
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 from django.db import DatabaseError, IntegrityError, transaction
@@ -30,7 +29,7 @@ from vernier.media.exceptions import (
 )
 from vernier.media.jobs import ring
 from vernier.media.log import log_transition
-from vernier.media.models import Media, UploadKey, Version
+from vernier.media.models import Media, Outcome, UploadKey, Version
 from vernier.media.sniff import HEIC, SNIFF_BYTES, ImageType, sniff
 from vernier.media.storages import Writer, create, staging_storage
 from vernier.media.supersede import supersede_unfinished
@@ -49,28 +48,22 @@ OPERATION_REPLACE = "replace"
 UPLOAD_KEY_BYTES_MAX = 255
 
 
-class Outcome(Enum):
-    """What an accepted upload has come to."""
-
-    CREATED = "created"
-    # The same Idempotency-Key with the same bytes was answered before.
-    REPEATED = "repeated"
-    # The newest Version has these very bytes.
-    UNCHANGED = "unchanged"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The answer to an upload: which Version it is, and how it came to be that."""
+    """The answer to an upload: which Version it is, and how it came to be that.
+
+    It `is_repeated` where the same Idempotency-Key with the same bytes was answered before: with this very answer.
+    """
 
     media_id: UUID
     number: int
     outcome: Outcome
+    is_repeated: bool = False
 
     @property
     def created(self) -> bool:
         """Whether this very upload has made the Version."""
-        return self.outcome is Outcome.CREATED
+        return self.outcome is Outcome.CREATED and not self.is_repeated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +166,8 @@ class Upload:
     ) -> Accepted:
         """Make the upload durable and write its rows and job in one transaction; raises as `accept_upload`.
 
-        With `remakes`, the number of the newest Version, its own bytes make a new one; unless there is a newer one by
-        now, which is the answer then.
+        With `remakes`, the number of a Version, its own bytes make a new one; unless there is a newer one by now that
+        has not failed: then the newest is the answer.
         """
         check_upload_key(idempotency_key)
         self._finish()
@@ -263,6 +256,7 @@ class Upload:
                 sha256=self._sha256.hexdigest(),
                 media_id=accepted.media_id,
                 number=accepted.number,
+                outcome=accepted.outcome,
                 created_at=request.now,
             )
         return accepted
@@ -281,16 +275,23 @@ class Upload:
             return None
         if known.sha256 != self._sha256.hexdigest():
             raise UploadKeyReused("This Idempotency-Key was used for other bytes; use a new key for a new file.")
-        return Accepted(media_id=known.media_id, number=known.number, outcome=Outcome.REPEATED)
+        outcome = Outcome(known.outcome)
+        return Accepted(media_id=known.media_id, number=known.number, outcome=outcome, is_repeated=True)
 
     def _unchanged(self, media: Media | None, request: _Request) -> Accepted | None:
-        if media is None or media.newest_number == request.remakes:
+        if media is None or self._is_to_remake(media, request):
             return None
         newest = media.versions.get(number=media.newest_number)
         is_whole = newest.status != Version.Status.FAILED and not newest.renditions.exclude(lost_at=None).exists()
         if not (is_whole and newest.sha256 == self._sha256.hexdigest()) and request.remakes is None:
             return None
         return Accepted(media_id=media.pk, number=newest.number, outcome=Outcome.UNCHANGED)
+
+    @staticmethod
+    def _is_to_remake(media: Media, request: _Request) -> bool:
+        if request.remakes is None:
+            return False
+        return not media.versions.newer_than(request.remakes).exclude(status=Version.Status.FAILED).exists()
 
     def _insert(self, media: Media | None, request: _Request) -> Accepted:
         assert self._type is not None

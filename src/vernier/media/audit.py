@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from vernier.media.brake import brakes
 from vernier.media.listing import require_present
-from vernier.media.models import IMAGES_DIRECTORY, Rendition, Version
-from vernier.media.storages import renditions_storage, sha256_of, staging_storage
+from vernier.media.models import IMAGES_DIRECTORY, Version
+from vernier.media.storages import renditions_storage, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from uuid import UUID
 
     from django.core.files.storage import Storage
 
@@ -31,7 +32,6 @@ STEP_VERSIONS = 100
 DAMAGES_MAX = 10_000
 # So many files in a row that cannot be read are not their own fault.
 _UNREADABLE_MAX = 10
-_UNFINISHED_MAX = 10_000
 
 
 class Kind(StrEnum):
@@ -49,21 +49,23 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """What is wrong with one rendition; `is_known` where it was given up before."""
+    """What is wrong with one rendition; `is_known` where it was given up before. `name` is for the operator."""
 
     version_id: int
     variant: str
+    name: str
     kind: Kind
     is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """What one step has compared, and what it has found."""
+    """What one step has compared, and what it has found; `misled` are the Media that name a wrong `current`."""
 
     versions: int
     renditions: int
     damages: tuple[Damage, ...]
+    misled: tuple[UUID, ...]
 
 
 def audit_step(after_pk: int, *, with_checksum: bool) -> tuple[Examined, int]:
@@ -74,7 +76,7 @@ def audit_step(after_pk: int, *, with_checksum: bool) -> tuple[Examined, int]:
     versions = list(
         Version.objects.filter(pk__gt=after_pk)
         .order_by("pk")
-        .select_related("media")
+        .select_related("media__current")
         .prefetch_related("renditions")[:STEP_VERSIONS]
     )
     served = [version for version in versions if _is_audited(version)]
@@ -83,7 +85,8 @@ def audit_step(after_pk: int, *, with_checksum: bool) -> tuple[Examined, int]:
         require_present(renditions_storage(), IMAGES_DIRECTORY)
     damages = tuple(damage for version in served for damage in examine(version, with_checksum=with_checksum))
     _require_readable(damages)
-    examined = Examined(versions=len(versions), renditions=renditions, damages=damages)
+    misled = tuple(dict.fromkeys(version.media_id for version in versions if _misleads(version)))
+    examined = Examined(versions=len(versions), renditions=renditions, damages=damages, misled=misled)
     return examined, versions[-1].pk if len(versions) == STEP_VERSIONS else 0
 
 
@@ -92,29 +95,19 @@ def examine(version: Version, *, with_checksum: bool) -> Iterable[Damage]:
     storage, made = renditions_storage(), {rendition.variant: rendition for rendition in version.renditions.all()}
     for variant in version.required or ():
         if variant.name not in made:
-            yield Damage(version_id=version.pk, variant=variant.name, kind=Kind.NO_ROW)
+            yield _damage(version, variant.name, Kind.NO_ROW)
     for rendition in made.values():
         is_known = rendition.lost_at is not None
-        kind = _compare(storage, rendition, with_checksum=with_checksum or is_known)
+        kind = compare(
+            storage,
+            rendition.storage_key,
+            byte_size=rendition.byte_size,
+            sha256=rendition.sha256 if with_checksum or is_known else None,
+        )
         if kind is None and is_known:
             kind = Kind.BACK
         if kind is not None:
-            yield Damage(version_id=version.pk, variant=rendition.variant, kind=kind, is_known=is_known)
-
-
-def find_missing_originals() -> list[Version]:
-    """Return the unfinished Versions whose staged original is not there; their jobs will fail them.
-
-    Raises OSError where the staging store is missing.
-    """
-    storage = staging_storage()
-    require_present(storage)
-    return [
-        version
-        for status in (Version.Status.PENDING, Version.Status.PROCESSING)
-        for version in Version.objects.filter(status=status)[:_UNFINISHED_MAX]
-        if not storage.exists(version.staging_key)
-    ]
+            yield _damage(version, rendition.variant, kind, is_known=is_known)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,6 +126,7 @@ class AuditRound:
     # What was not known before: only that is weighed.
     new: int = 0
     damages: list[Damage] = field(default_factory=list)
+    misled: list[UUID] = field(default_factory=list)
     is_over: bool = False
 
     @property
@@ -148,6 +142,7 @@ class AuditRound:
             self.found[damage.kind] += 1
             self.new += damage.kind is not Kind.BACK and not damage.is_known
         self.damages += examined.damages[: DAMAGES_MAX - len(self.damages)]
+        self.misled += examined.misled[: DAMAGES_MAX - len(self.misled)]
         is_enough = self.renditions_max is not None and self.renditions >= self.renditions_max
         self.is_over = not self.cursor or is_enough
         if self.is_over and self.is_braked:
@@ -170,14 +165,26 @@ def _is_audited(version: Version) -> bool:
     return bool(is_or_was_ready) and version.cleaned_at is None and version.media.deleted_at is None
 
 
-def _compare(storage: Storage, rendition: Rendition, *, with_checksum: bool) -> Kind | None:
-    key = rendition.storage_key
+def _misleads(version: Version) -> bool:
+    """Whether the Media of this Version names another one as served than the one that is Ready, if any."""
+    current = version.media.current
+    if version.status == Version.Status.READY:
+        return current != version and version.media.deleted_at is None
+    return current is not None and (current.media_id, current.status) != (version.media_id, Version.Status.READY)
+
+
+def _damage(version: Version, variant: str, kind: Kind, *, is_known: bool = False) -> Damage:
+    return Damage(version_id=version.pk, variant=variant, name=f"{version} {variant}", kind=kind, is_known=is_known)
+
+
+def compare(storage: Storage, key: str, *, byte_size: int, sha256: str | None) -> Kind | None:
+    """Return what is wrong with a file, or None; its bytes are read if `sha256` is given."""
     try:
         if not storage.exists(key):
             return Kind.MISSING
-        if storage.size(key) != rendition.byte_size:
+        if storage.size(key) != byte_size:
             return Kind.CORRUPT
-        if with_checksum and _sha256(storage, key) != rendition.sha256:
+        if sha256 is not None and _sha256(storage, key) != sha256:
             return Kind.CORRUPT
     except FileNotFoundError:
         return Kind.MISSING

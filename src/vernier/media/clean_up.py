@@ -38,15 +38,15 @@ Purge = Callable[[Media, list[Version]], None]
 def clean_up_version(media_id: UUID, number: int, *, now: datetime | None = None) -> None:
     """Remove the renditions and the kept original of a Version that is superseded or failed, if it is time to."""
     now = now or timezone.now()
-    rows = Version.objects.filter(media_id=media_id, number=number)
-    version = rows.to_clean_up(now=now).select_related("media").filter(media__deleted_at=None).first()
+    rows, conf = Version.objects.filter(media_id=media_id, number=number), media_settings()
+    version = rows.to_clean_up(now=now, conf=conf).select_related("media").filter(media__deleted_at=None).first()
     if version is None:
         return
     try:
         _purge(version.media, [version])
         with transaction.atomic():
             Media.objects.select_for_update().get(pk=media_id)
-            if not rows.to_clean_up(now=now).exists():
+            if not rows.to_clean_up(now=now, conf=conf).exists():
                 return
             Rendition.objects.filter(version=version).delete()
         _remove_files(version.directory)

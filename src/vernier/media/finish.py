@@ -9,14 +9,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Q
 
+from vernier.media.conf import media_settings
 from vernier.media.exceptions import LeaseLost, PermanentError, ProcessingError, TransientError
 from vernier.media.failures import FailureCode
 from vernier.media.jobs import ring, ring_clean_up
 from vernier.media.lease import Lease, require
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Version
+from vernier.media.signals import send_on_commit, version_failed, version_ready
 from vernier.media.storages import originals_storage, sha256_of, staging_storage
 from vernier.media.supersede import (
     lock_media,
@@ -25,15 +26,13 @@ from vernier.media.supersede import (
     supersede_older,
     supersede_unfinished,
 )
-from vernier.media.transitions import Failure, VersionQuerySet
+from vernier.media.transitions import FAILED_ORIGINAL_KEPT, Failure, VersionQuerySet
 
 if TYPE_CHECKING:
     from vernier.media.conf import MediaSettings
 
 logger = logging.getLogger("vernier.media")
 
-# An original whose processing failed for a reason that may pass is kept so long, for "process again".
-FAILED_ORIGINAL_KEPT = timedelta(days=7)
 FAILURE_DETAIL_CHARACTERS_MAX = 500
 # No later attempt finds what is not there; but a disk that was not mounted has it again one day.
 _MAY_COME_BACK = {FailureCode.ORIGINAL_LOST}
@@ -53,6 +52,7 @@ def finish(lease: Lease) -> None:
             supersede_older(version, now=now, conf=lease.conf)
             require(lease.held().finish(now=now, original_key=original_key))
             Media.objects.filter(pk=media.pk).update(current=version)
+            send_on_commit(version_ready, version)
         else:
             require(bool(lease.held().supersede(now=now)))
             retire(version, now=now, conf=lease.conf)
@@ -89,6 +89,7 @@ def end_failed(
         if cleanup_at is not None:
             ring_clean_up(version, at=cleanup_at)
         restore_predecessor(version, now=now)
+        send_on_commit(version_failed, version)
     return True
 
 
@@ -142,11 +143,8 @@ def process_again(version: Version, *, now: datetime) -> bool:
     """
     with transaction.atomic():
         media = lock_media(version.media_id)
-        failed = (
-            Version.objects.filter(pk=version.pk, status=Version.Status.FAILED, number=media.newest_number)
-            .filter(Q(cleanup_at=None) | Q(cleanup_at__gt=now), staging_delete_at__gt=now)
-            .exclude(staging_key="")
-        )
+        newest = Version.objects.filter(pk=version.pk, number=media.newest_number)
+        failed = newest.repeatable(now=now, conf=media_settings())
         again = media.deleted_at is None and failed.exists()
         if again:
             # The one that has got its turn when this one failed loses it again.

@@ -96,6 +96,13 @@ class Picture:
             base = Size(width=max(need.width for need in needs), height=max(need.height for need in needs))
             return cls(_pixels(_to_srgb(_shrink(source, data, base))), size=size, image_type=image_type)
 
+    def average_colour(self) -> str:
+        """Return the average of all pixels, over white where they are transparent, like `#a1b2c3`."""
+        with _reasons():
+            opaque = self._base.flatten(background=[_OPAQUE] * _COLOUR_BANDS) if self.has_alpha else self._base
+            bands = opaque.shrink(opaque.width, opaque.height).getpoint(0, 0)
+            return "#" + "".join(f"{round(band):02x}" for band in bands)
+
     def render(self, variant: Variant) -> Rendered:
         """Return the rendition of `variant`, made from the decoded base: the order of the calls is of no matter."""
         size = variant.size_for(self.size)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SHA256_HEX_LENGTH = 64
+# A # and two hexadecimal digits each for red, green and blue.
+COLOUR_LENGTH = 7
 # All renditions and kept originals are below it, and nothing else is.
 IMAGES_DIRECTORY = "images"
 
@@ -70,6 +72,8 @@ class Media(models.Model):
         ]
         indexes = [
             models.Index(fields=["created_at", "id"], name="media_newest_first"),
+            # An author's own list.
+            models.Index(fields=["owner", "-created_at", "-id"], name="media_of_owner", condition=Q(deleted_at=None)),
             models.Index(
                 fields=["cleanup_at"],
                 name="media_to_clean_up",
@@ -109,6 +113,8 @@ class Version(models.Model):
     width = models.PositiveIntegerField(null=True, blank=True)
     height = models.PositiveIntegerField(null=True, blank=True)
     has_alpha = models.BooleanField(null=True, blank=True)
+    # Its average colour, like `#a1b2c3`: what a page shows before the picture has loaded.
+    placeholder = models.CharField(max_length=COLOUR_LENGTH, blank=True)
 
     # The work: claims since the last progress, those of them that ended in the decoder, and the lease.
     attempts = models.PositiveIntegerField(default=0)
@@ -130,6 +136,8 @@ class Version(models.Model):
     ready_at = models.DateTimeField(null=True, blank=True)
     failed_at = models.DateTimeField(null=True, blank=True)
     superseded_at = models.DateTimeField(null=True, blank=True)
+    # When the first of its renditions was given up that are not there again: its author has been told.
+    lost_at = models.DateTimeField(null=True, blank=True)
 
     objects = VersionQuerySet.as_manager()
 
@@ -258,8 +266,16 @@ class Rendition(models.Model):
         return MEDIA_TYPES[self.format]  # type: ignore[index]
 
 
+class Outcome(models.TextChoices):
+    """What an accepted upload has come to."""
+
+    CREATED = "created", "Created"
+    # The newest Version has these very bytes.
+    UNCHANGED = "unchanged", "Unchanged"
+
+
 class UploadKey(models.Model):
-    """A client's Idempotency-Key, and the Version that it stands for, which need not exist any more."""
+    """A client's Idempotency-Key, and its answer: the Version that it stands for need not exist any more."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     operation = models.CharField(max_length=16)
@@ -268,6 +284,7 @@ class UploadKey(models.Model):
     sha256 = models.CharField(max_length=SHA256_HEX_LENGTH)
     media = models.ForeignKey(Media, on_delete=models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=9, choices=Outcome.choices, default=Outcome.CREATED)
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Pace: sweep and audit beside a running server, one bounded step at a tick, with a pause after each round.
+"""Pace: sweep and audits beside a running server, one bounded step at a tick, with a pause after each round.
 
 Where they are is kept in memory: a server that starts again begins again, and an idle one writes nothing.
 """
@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from vernier.media.audit import AuditRound, Damage
 from vernier.media.exceptions import HandedBack
-from vernier.media.repair import repair_version
+from vernier.media.originals import OriginalsRound
+from vernier.media.repair import repair_current, repair_version
 from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:
@@ -92,9 +93,34 @@ class AuditTicks:
                 self._next_at = self._clock() + AUDIT_ROUND_SECONDS
             self._round = AuditRound(cursor=self._cursor, renditions_max=AUDIT_RENDITIONS_MAX)
         running, self._round = self._round, None
-        running.step(with_checksum=random.random() < CHECKSUM_SHARE)  # noqa: S311 - a sample, not a secret
+        running.step(with_checksum=_is_sample())
+        while running.misled:
+            repair_current(running.misled.pop())
         if not running.is_over:
             self._round = running
             return
         self._cursor = running.cursor
         self._to_repair.extend(running.by_version())
+
+
+class OriginalsTicks:
+    """The kept originals from the first to the last, over and over; what is wrong is reported."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._round: OriginalsRound | None = None
+        self._next_at = clock()
+
+    def tick(self) -> None:
+        """Take one step; raises OSError where the store is not there, and begins again after the pause."""
+        if self._round is None:
+            if self._clock() < self._next_at:
+                return
+            self._next_at = self._clock() + AUDIT_ROUND_SECONDS
+        running, self._round = self._round or OriginalsRound(), None
+        running.step(with_checksum=_is_sample())
+        self._round = None if running.is_over else running
+
+
+def _is_sample() -> bool:
+    return random.random() < CHECKSUM_SHARE  # noqa: S311 - a sample, not a secret

@@ -116,7 +116,7 @@ def measure(lease: Lease, renderer: Renderer) -> None:
     if lease.version.size is not None:
         return
     measured = renderer.measure()
-    require(lease.held().measure(size=measured.size, has_alpha=measured.has_alpha))
+    require(lease.held().measure(measured))
     lease.version.refresh_from_db()
 
 

@@ -19,11 +19,11 @@ from django.utils.module_loading import import_string
 
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.failures import FailureCode
-from vernier.media.finish import FAILED_ORIGINAL_KEPT, discard_staged, end_failed
+from vernier.media.finish import discard_staged, end_failed
 from vernier.media.jobs import ring, ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, UploadKey, Version
-from vernier.media.transitions import Failure
+from vernier.media.transitions import FAILED_ORIGINAL_KEPT, Failure
 
 logger = logging.getLogger("vernier.media")
 
@@ -91,7 +91,7 @@ def find_lost(now: datetime, conf: MediaSettings) -> Iterator[Version]:
 
 def discard_overdue(now: datetime) -> int:
     """Delete the staged originals of ended Versions whose time has come; return how many there were."""
-    overdue = list(Version.objects.exclude(staging_key="").filter(staging_delete_at__lte=now)[:BATCH_ROWS])
+    overdue = list(Version.objects.to_discard(now=now)[:BATCH_ROWS])
     for version in overdue:
         discard_staged(version)
     return len(overdue)
@@ -99,7 +99,7 @@ def discard_overdue(now: datetime) -> int:
 
 def ring_overdue_cleanups(now: datetime, conf: MediaSettings) -> int:
     """Enqueue a job for each clean-up whose own is overdue, at a doubling interval; return how many."""
-    versions = Version.objects.to_clean_up(now=now).filter(media__deleted_at=None)[:BATCH_ROWS]
+    versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)[:BATCH_ROWS]
     over = [version for version in versions if _is_unheard(version, now, conf)]
     for version in over:
         with transaction.atomic():

@@ -21,6 +21,7 @@ from vernier.media.child.protocol import (
     Measured,
     Rendered,
     Verified,
+    colour_from_json,
     pack,
     size_from_json,
 )
@@ -111,7 +112,11 @@ class _ChildRenderer:
     def measure(self) -> Measured:
         header, _ = self._ask({"ask": "measure"})
         with _malformed_is_a_crash():
-            return Measured(size=size_from_json(header["size"]), has_alpha=header["has_alpha"] is True)
+            return Measured(
+                size=size_from_json(header["size"]),
+                has_alpha=header["has_alpha"] is True,
+                placeholder=colour_from_json(header["placeholder"]),
+            )
 
     def render(self, variant: Variant) -> Rendered:
         raw_bytes_max = variant.width_max * variant.height_max * _PIXEL_BYTES_MAX

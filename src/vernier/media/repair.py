@@ -26,17 +26,19 @@ from vernier.media.audit import Damage, Kind, examine
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.exceptions import NoSpace, PermanentError, TransientError
 from vernier.media.failures import FailureCode
-from vernier.media.models import Rendition, Sighting, Version
+from vernier.media.models import Media, Rendition, Sighting, Version
 from vernier.media.process import record_rendition
 from vernier.media.remake import OriginalLost, kept_original, remake
 from vernier.media.render import Rendered, Renderer, open_renderer
+from vernier.media.signals import renditions_lost, send_on_commit, version_ready
 from vernier.media.storages import RENDITIONS, local_path, read, renditions_storage
 from vernier.media.supersede import lock_media
-from vernier.media.variants import EXTENSIONS, Variant
+from vernier.media.variants import EXTENSIONS, Format, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -81,7 +83,36 @@ def repair_version(
     outcomes = dict.fromkeys(damages, Outcome.LEFT)
     outcomes |= {damage: repair.give_back(damage) for damage in damages if damage.kind is Kind.BACK}
     outcomes |= repair.mend(broken) if broken else {}
+    _remember_loss(version, is_lost=Outcome.LOST in outcomes.values(), now=now)
     return outcomes
+
+
+def repair_current(media_id: UUID) -> bool:
+    """Have the Media serve its Ready Version, or nothing where there is none; return whether that was wrong.
+
+    It says nothing of files and loses nothing, so that no brake weighs it.
+    """
+    with transaction.atomic():
+        media = lock_media(media_id)
+        ready = media.versions.filter(status=Version.Status.READY).order_by("-number").first()
+        if media.deleted_at is not None or media.current_id == (ready and ready.pk):
+            return False
+        Media.objects.filter(pk=media.pk).update(current=ready)
+        if ready is not None:
+            send_on_commit(version_ready, ready)
+    logger.error(
+        "wrong current repaired media=%s", media_id, extra={"event": "wrong current", "media": str(media_id)}
+    )
+    return True
+
+
+def _remember_loss(version: Version, *, is_lost: bool, now: datetime) -> None:
+    """Have the author told once for each time that files of the Version are lost, however often that is found."""
+    rows = Version.objects.filter(pk=version.pk)
+    if not is_lost:
+        rows.filter(lost_at__isnull=False).update(lost_at=None)
+    elif rows.filter(lost_at=None).update(lost_at=now):
+        send_on_commit(renditions_lost, version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,23 +133,30 @@ class _Repair:
 
     def mend(self, damages: list[Damage]) -> dict[Damage, Outcome]:
         try:
+            return self._mend(damages)
+        except PermanentError as error:
+            logger.warning("%s cannot be rendered any more: %s", self.version, error)
+            return self._lose(damages)
+        except (TransientError, NoSpace, OSError, OriginalLost) as error:
+            logger.warning("%s is not repaired yet: %s", self.version, error)
+            return dict.fromkeys(damages, Outcome.LEFT)
+
+    def _mend(self, damages: list[Damage]) -> dict[Damage, Outcome]:
+        try:
             with kept_original(self.version) as path, self._renderer(path) as renderer:
                 return {damage: self._mend_one(damage, renderer) for damage in damages}
         except OriginalLost:
             return self._without_original(damages)
         except _OtherBytes:
             return self._replace(damages)
-        except PermanentError as error:
-            logger.warning("%s cannot be rendered any more: %s", self.version, error)
-            return self._lose(damages)
-        except (TransientError, NoSpace, OSError) as error:
-            logger.warning("%s is not repaired yet: %s", self.version, error)
-            return dict.fromkeys(damages, Outcome.LEFT)
 
     def _mend_one(self, damage: Damage, renderer: Renderer) -> Outcome:
         """Render what is missing, or raise _OtherBytes where that is not what was served."""
         rendered = renderer.render(self._variant(damage))
         if damage.kind is Kind.NO_ROW:
+            left = self._left_file(damage, renderer)
+            if left is not None and left.data != rendered.data:
+                raise _OtherBytes
             return self._add(damage, rendered)
         row = self._row(damage).first()
         if row is None:
@@ -162,21 +200,40 @@ class _Repair:
 
     def _without_original(self, damages: list[Damage]) -> dict[Damage, Outcome]:
         """Adopt the file that a lost row has left, if it is what the recipe makes; give everything else up."""
-        found = {damage: self._left_file(damage) for damage in damages if damage.kind is Kind.NO_ROW}
+        found = {damage: self._verified_file(damage) for damage in damages if damage.kind is Kind.NO_ROW}
         added = {damage: self._add(damage, rendered) for damage, rendered in found.items() if rendered is not None}
         return self._lose([damage for damage in damages if damage not in added]) | added
 
-    def _left_file(self, damage: Damage) -> Rendered | None:
-        """Return the file under the key that the rendition must have had, once the child has decoded it."""
-        version, size, variant = self.version, self.version.size, self._variant(damage)
-        assert size is not None
-        image_format = variant.format_for(image_type=version.image_type, has_alpha=version.has_alpha is True)
-        key = version.key_for(variant.name, EXTENSIONS[image_format])
+    def _verified_file(self, damage: Damage) -> Rendered | None:
         try:
-            data = read(renditions_storage(), key)
-            with local_path(renditions_storage(), key) as path, self._renderer(path) as renderer:
-                verified = renderer.verify(data)
-        except (PermanentError, FileNotFoundError):
+            with local_path(renditions_storage(), self._left_key(damage)) as path, self._renderer(path) as renderer:
+                return self._left_file(damage, renderer)
+        except FileNotFoundError:
+            return None
+
+    def _left_key(self, damage: Damage) -> str:
+        return self.version.key_for(damage.variant, EXTENSIONS[self._format(damage)])
+
+    def _format(self, damage: Damage) -> Format:
+        version = self.version
+        return self._variant(damage).format_for(image_type=version.image_type, has_alpha=version.has_alpha is True)
+
+    def _left_file(self, damage: Damage, renderer: Renderer) -> Rendered | None:
+        """Return the file under the key that the rendition must have had, if it decodes to what it is to be.
+
+        That may be what has been served under this address, and there is no checksum of it any more.
+        """
+        size, variant, image_format = self.version.size, self._variant(damage), self._format(damage)
+        assert size is not None
+        try:
+            data = read(renditions_storage(), self._left_key(damage))
+            verified = renderer.verify(data)
+        except FileNotFoundError:
+            return None
+        except TransientError as error:
+            if error.code != FailureCode.STORAGE_UNAVAILABLE:
+                raise
+            # It does not decode: these are not the bytes of a rendition.
             return None
         if (verified.format, verified.size) != (image_format, variant.size_for(size)):
             return None
@@ -184,13 +241,13 @@ class _Repair:
 
     def _replace(self, damages: list[Damage]) -> dict[Damage, Outcome]:
         """Let a new Version take the place of this one, if it is the one that is served; else give the files up."""
-        version = self.version
-        if version.media.versions.unfinished().filter(number__gt=version.number).exists():
+        newer = self.version.media.versions.newer_than(self.version.number)
+        if newer.unfinished().exists():
             return dict.fromkeys(damages, Outcome.REPLACED)
-        if version.number == version.media.newest_number:
-            is_remade = remake(version, self.conf, now=self.now)
-            return dict.fromkeys(damages, Outcome.REPLACED if is_remade else Outcome.LEFT)
-        return self._lose(damages)
+        if newer.exclude(status=Version.Status.FAILED).exists():
+            return self._lose(damages)
+        is_remade = remake(self.version, self.conf, now=self.now)
+        return dict.fromkeys(damages, Outcome.REPLACED if is_remade else Outcome.LEFT)
 
     def _lose(self, damages: list[Damage]) -> dict[Damage, Outcome]:
         """Mark the renditions lost; what a superseded Version has lost goes with it, and nobody need do anything."""

@@ -56,6 +56,9 @@ def renditions_storage() -> Storage:
 
 
 def originals_storage() -> Storage:
+    """Return the store of the kept originals; raise OSError where some were kept once and it is not configured."""
+    if ORIGINALS not in storages.backends:
+        raise NotADirectoryError(errno.ENOENT, "The store is not configured", ORIGINALS)
     return storages[ORIGINALS]
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -45,6 +45,8 @@ logger = logging.getLogger("vernier.media")
 
 # Files that one step looks at: some milliseconds of queries by index.
 LOOK_FILES = 500
+# Orphans that are named to the operator.
+NAMES_MAX = 20
 # Files that one step removes: each is a durable write.
 REMOVE_FILES = 50
 # A larger file is no rendition, so that no Version adopts it and it need not be held in memory.
@@ -65,6 +67,8 @@ class Seen:
     files: int
     orphans: int
     ripe: int
+    # The first of the orphans.
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,8 @@ def sweep_step(
         _remember(alias, orphans=orphans, sightings=sightings, now=now)
     ripe_at = (started_at or now) - grace(alias)
     ripe = [key for key in orphans if key in sightings and sightings[key] <= ripe_at]
-    return Seen(files=len(keys), orphans=len(orphans), ripe=len(ripe)), page.cursor
+    seen = Seen(files=len(keys), orphans=len(orphans), ripe=len(ripe), names=tuple(sorted(orphans)[:NAMES_MAX]))
+    return seen, page.cursor
 
 
 def remove_step(alias: str, after: str, now: datetime) -> tuple[Removed, str]:
@@ -157,6 +162,7 @@ class SweepRound:
     files: int = 0
     orphans: int = 0
     ripe: int = 0
+    names: list[str] = field(default_factory=list)
     removed: int = 0
     refused: int = 0
     is_looking: bool = True
@@ -183,6 +189,7 @@ class SweepRound:
         self.files += seen.files
         self.orphans += seen.orphans
         self.ripe += seen.ripe
+        self.names += seen.names[: NAMES_MAX - len(self.names)]
         if self._cursor:
             return
         self.is_looking = False

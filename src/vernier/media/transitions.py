@@ -16,9 +16,9 @@ from django.db.models.functions import Greatest
 if TYPE_CHECKING:
     import uuid
 
+    from vernier.media.child.protocol import Measured
     from vernier.media.conf import MediaSettings
     from vernier.media.models import Version  # noqa: F401 - named as text in a base class
-    from vernier.media.variants import Size
 
 # A time that lies ahead by this much more than it can means that a clock went back. Less than this may come from a
 # clock on another machine, or from a `now` that was read before a wait for the database.
@@ -27,6 +27,8 @@ CLOCK_SLACK = timedelta(seconds=60)
 
 # A cache that could not be purged, or a store that did not delete, is tried again after so long.
 CLEANUP_RETRY = timedelta(seconds=600)
+# An original whose processing failed for a reason that may pass is kept so long, for "process again".
+FAILED_ORIGINAL_KEPT = timedelta(days=7)
 
 
 class Status(models.TextChoices):
@@ -55,10 +57,24 @@ class VersionQuerySet(models.QuerySet["Version"]):
     def unfinished(self) -> VersionQuerySet:
         return self.filter(status__in=(Status.PENDING, Status.PROCESSING))
 
-    def to_clean_up(self, *, now: datetime) -> VersionQuerySet:
+    def newer_than(self, number: int) -> VersionQuerySet:
+        return self.filter(number__gt=number)
+
+    def to_clean_up(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
         """Those that have ended without being served, and may have files that nobody needs any more."""
         ended = (Status.SUPERSEDED, Status.FAILED)
-        return self.filter(cleanup_at__lte=now, cleaned_at=None, status__in=ended)
+        is_due = _is_cleanup_due(now, conf)
+        return self.filter(is_due, cleanup_at__isnull=False, cleaned_at=None, status__in=ended)
+
+    def to_discard(self, *, now: datetime) -> VersionQuerySet:
+        """Those that have ended and whose staged original is to be deleted by now."""
+        return self.exclude(staging_key="").filter(_is_discard_due(now), staging_delete_at__isnull=False)
+
+    def repeatable(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
+        """Those that have failed and whose files nobody is about to remove."""
+        is_kept = ~_is_cleanup_due(now, conf) | Q(cleanup_at=None)
+        kept = self.filter(is_kept, ~_is_discard_due(now), staging_delete_at__isnull=False)
+        return kept.filter(status=Status.FAILED).exclude(staging_key="")
 
     def refused(self) -> VersionQuerySet:
         """Those whose files could not be removed when it was tried."""
@@ -88,8 +104,15 @@ class VersionQuerySet(models.QuerySet["Version"]):
     def renew(self, *, until: datetime) -> bool:
         return bool(self.update(lease_expires_at=until))
 
-    def measure(self, *, size: Size, has_alpha: bool) -> bool:
-        return bool(self.update(width=size.width, height=size.height, has_alpha=has_alpha))
+    def measure(self, measured: Measured) -> bool:
+        return bool(
+            self.update(
+                width=measured.size.width,
+                height=measured.size.height,
+                has_alpha=measured.has_alpha,
+                placeholder=measured.placeholder,
+            )
+        )
 
     def progress(self, *, lease_until: datetime) -> bool:
         """Start the count of attempts again at the running one, and renew the lease."""
@@ -188,6 +211,17 @@ def _is_abandoned(now: datetime, conf: MediaSettings) -> Q:
     """Return what is processing under an expired lease, or one that ends further ahead than a lease can."""
     lease_max = now + timedelta(seconds=conf.lease_seconds) + CLOCK_SLACK
     return Q(status=Status.PROCESSING) & (Q(lease_expires_at__lte=now) | Q(lease_expires_at__gt=lease_max))
+
+
+def _is_cleanup_due(now: datetime, conf: MediaSettings) -> Q:
+    """Return what is to be cleaned up; a time further ahead than any grace means that a clock went back."""
+    grace_max = max(timedelta(seconds=conf.cleanup_grace_seconds), FAILED_ORIGINAL_KEPT, CLEANUP_RETRY)
+    return Q(cleanup_at__lte=now) | Q(cleanup_at__gt=now + grace_max + CLOCK_SLACK)
+
+
+def _is_discard_due(now: datetime) -> Q:
+    """Return whose staged original is to be deleted, with the same rule."""
+    return Q(staging_delete_at__lte=now) | Q(staging_delete_at__gt=now + FAILED_ORIGINAL_KEPT + CLOCK_SLACK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import sqlite3
+import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -26,6 +28,10 @@ _STEPS = 200
 _TIMEOUT_SECONDS = 20
 # More than these do not help who reads them; a damaged index alone has thousands.
 _PROBLEMS_MAX = 10
+# The name of a copy in the making ends so; nothing else has such a name.
+_PART = re.compile(r".+\.[0-9a-f]{8}\.vernier\.part")
+# Who makes a copy writes to it every few seconds, and then reads it: some minutes where it is very large.
+ABANDONED_SECONDS = 3600
 # What a file system without hard links (a USB stick, many network shares) says to `link`.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV}
 
@@ -42,7 +48,7 @@ def copy_database(
     `check` is given the copy before it gets its name, and raises what keeps it from getting it. Raises
     FileExistsError if there is a `target` already, and sqlite3.Error or OSError for what else goes wrong.
     """
-    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.vernier.part")
     try:
         part.touch(mode=_MODE, exist_ok=False)
         _vacuum_into(database, part, on_progress)
@@ -54,6 +60,27 @@ def copy_database(
     finally:
         part.unlink(missing_ok=True)
     fsync(target.parent)
+
+
+def clear_parts(directory: Path, *, now: float | None = None) -> list[Path]:
+    """Remove what killed copies have left in the directory; return the files that may still be in the making."""
+    parts = sorted(path for path in directory.iterdir() if _PART.fullmatch(path.name))
+    before = (time.time() if now is None else now) - ABANDONED_SECONDS
+    return [part for part in parts if not _remove_abandoned(part, before)]
+
+
+def keep_newest(directory: Path, pattern: str, *, count: int) -> None:
+    """Remove all but so many of the files of the pattern: the last by their names, which begin with a time."""
+    for old in sorted(directory.glob(pattern))[:-count]:
+        old.unlink(missing_ok=True)
+
+
+def _remove_abandoned(part: Path, before: float) -> bool:
+    with suppress(FileNotFoundError):
+        if part.stat().st_mtime > before:
+            return False
+        part.unlink()
+    return True
 
 
 def find_problems(database: Path) -> list[str]:

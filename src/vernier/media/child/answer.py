@@ -73,7 +73,12 @@ def _ask(original: _Original, question: dict[str, Any], data: bytes) -> Message:
     match question:
         case {"ask": "measure"}:
             picture = original.picture()
-            return {"size": size_to_json(picture.size), "has_alpha": picture.has_alpha}, b""
+            measured = {
+                "size": size_to_json(picture.size),
+                "has_alpha": picture.has_alpha,
+                "placeholder": picture.average_colour(),
+            }
+            return measured, b""
         case {"ask": "render", "variant": stored}:
             rendered = original.picture().render(Variant.from_json(stored))
             return {"size": size_to_json(rendered.size), "format": rendered.format}, rendered.data

@@ -6,6 +6,7 @@ Nothing is pickled: the child has read a hostile file, and whatever it answers i
 from __future__ import annotations
 
 import json
+import re
 import struct
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,6 +20,8 @@ HEADER_BYTES_MAX = 64 * 1024
 # What a codec says goes into a row and a log line.
 DETAIL_CHARACTERS_MAX = 500
 
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+
 # What the fork server tells when a child has ended.
 EXIT_CODE = struct.Struct(">i")
 # Told in place of an exit code when the kernel had no room for a child; outside of the codes that exist.
@@ -27,10 +30,14 @@ FORK_REFUSED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What is known of an original once it is decoded: its upright size, and whether any of it is transparent."""
+    """What is known of an original once it is decoded.
+
+    Its upright size, whether any of it is transparent, and its average colour over white, like `#a1b2c3`.
+    """
 
     size: Size
     has_alpha: bool
+    placeholder: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +81,13 @@ def pack(header: dict[str, Any], data: bytes = b"") -> bytes:
     """Return one message as it travels."""
     head = json.dumps(header).encode()
     return LENGTHS.pack(len(head), len(data)) + head + data
+
+
+def colour_from_json(stored: Any) -> str:  # noqa: ANN401 - it comes from a hostile process
+    """Return the colour; raise ValueError when it is not one: it goes into pages."""
+    if isinstance(stored, str) and _COLOUR.fullmatch(stored):
+        return stored
+    raise ValueError(f"A colour is {stored!r}; valid is # and six hexadecimal digits in lower case.")
 
 
 def size_to_json(size: Size) -> list[int]:
