@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -6,3 +8,7 @@ class AuthorsConfig(AppConfig):
     label = "authors"
     verbose_name = "Authors"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Connect the notices to the signals of the pipeline."""
+        import_module("vernier.authors.notices")

@@ -1,0 +1,36 @@
+"""Who a request comes from, as far as an address tells."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+UNKNOWN = "unknown"
+# One customer has at least so large a network, and may use a new address of it for every request.
+_IPV6_PREFIX = 64
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the client's IPv4 address, or the network of its IPv6 address.
+
+    Behind a proxy on this machine it is what that has added to X-Forwarded-For, the last part; the other parts, and
+    the whole header in a request from elsewhere, may be anybody's invention.
+    """
+    peer = _parse(request.META.get("REMOTE_ADDR", ""))
+    if peer is not None and peer.is_loopback:
+        last_hop = request.headers.get("X-Forwarded-For", "").rpartition(",")[2]
+        peer = _parse(last_hop.strip()) or peer
+    if isinstance(peer, IPv6Address):
+        return str(IPv6Network((peer, _IPV6_PREFIX), strict=False))
+    return UNKNOWN if peer is None else str(peer)
+
+
+def _parse(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
