@@ -12,9 +12,12 @@ from vernier.site import server
 
 django_application = get_asgi_application()
 
-from vernier.media_api.upload import UploadHandler  # noqa: E402 - needs Django's apps
+from tests.media_api.forms import ENDPOINT  # noqa: E402 - needs Django's apps
+from vernier.media_api.form_handler import FormHandler  # noqa: E402
+from vernier.media_api.upload import UploadHandler  # noqa: E402
+from vernier.site.guard import BodyGuard  # noqa: E402
 
-application = UploadHandler(django_application)
+application = UploadHandler(FormHandler(BodyGuard(django_application), [ENDPOINT]))
 
 if __name__ == "__main__":
     server.HEADER_SECONDS = float(os.environ.get("MEDIA_API_HEADER_SECONDS", server.HEADER_SECONDS))

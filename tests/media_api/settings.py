@@ -13,6 +13,7 @@ DATABASES["default"]["OPTIONS"]["timeout"] = float(os.environ.get("MEDIA_API_DAT
 STORAGES["staging"]["OPTIONS"]["location"] = _given["staging"]
 VERNIER_MEDIA = _given["media"]
 VERNIER_MEDIA_API = _given["media_api"]
+ROOT_URLCONF = "tests.media_api.forms"
 # A session that a test can make without the database of the server.
 SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
 SECRET_KEY = "test"

@@ -29,7 +29,18 @@ HEADER_END = b"\r\n\r\n"
 class Site:
     """Starts the server; `rows()` makes this process look at its database."""
 
-    def __init__(self, directory: Path, template: Path, blocker, *, media=None, media_api=None, prefix=(), env=None):
+    def __init__(
+        self,
+        directory: Path,
+        template: Path,
+        blocker,
+        *,
+        media=None,
+        media_api=None,
+        prefix=(),
+        env=None,
+        server="tests.media_api.server",
+    ):
         self.staging = directory / "staging"
         self.staging.mkdir(parents=True, exist_ok=True)
         self.database = directory / "site.db"
@@ -49,7 +60,7 @@ class Site:
         descriptor = self._socket.fileno()
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*prefix, sys.executable, "-m", "tests.media_api.server", str(descriptor)],
+                [*prefix, sys.executable, "-m", server, str(descriptor)],
                 pass_fds=[descriptor],
                 env={**os.environ, "MEDIA_API_SITE": json.dumps(given), **(env or {})},
                 stdout=log,

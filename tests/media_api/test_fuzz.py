@@ -18,6 +18,7 @@ FRAGMENTS = [
     b"\r\n--",
     b'Content-Disposition: form-data; name="file"\r\n\r\n',
     b'Content-Disposition: form-data; name="x"; filename="y"\r\n',
+    b'Content-Disposition: form-data; name="photo"; filename=""\r\n\r\n',
     b"Content-Disposition: form-data",
     b"name*=utf-8''%ff;;=\"",
     b": ",
@@ -29,10 +30,24 @@ pieces = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.binary(max_size=80)),
 damaged_forms = st.tuples(
     st.binary(max_size=200), st.integers(0, 400), st.integers(0, 400), st.sampled_from(FRAGMENTS)
 ).map(lambda given: damage(*given))
+damaged_mixed_forms = st.tuples(
+    st.one_of(st.binary(max_size=200), st.text(max_size=80).map(str.encode)),
+    st.integers(0, 700),
+    st.integers(0, 700),
+    st.sampled_from(FRAGMENTS),
+).map(lambda given: damage_mixed(*given))
 
 
 def damage(content, start, stop, fragment):
-    whole = form(('name="file"; filename="x.jpg"', b"\xff\xd8\xff" + content))
+    return damage_form(form(('name="file"; filename="x.jpg"', b"\xff\xd8\xff" + content)), start, stop, fragment)
+
+
+def damage_mixed(content, start, stop, fragment):
+    photo = ('name="photo"; filename="x.jpg"', b"\xff\xd8\xff" + content)
+    return damage_form(form(('name="a"', content), photo, ('name="photo"', b"x"), photo), start, stop, fragment)
+
+
+def damage_form(whole, start, stop, fragment):
     return whole[:start] + fragment + whole[max(start, stop) :]
 
 
@@ -44,10 +59,17 @@ def test_form__of_any_bytes_gets_an_answer_and_leaves_nothing(site, body):
     assert headers["content-type"] == "application/json"
 
 
-def test_form__of_any_bytes_leaves_no_file_without_a_row(site):
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.one_of(pieces, damaged_mixed_forms))
+def test_mixed_form__of_any_bytes_gets_an_answer(site, body):
+    status, _, answer = site.exchange(request_head(site, start="POST /form", length=len(body)), body)
+    assert status in {200, 400}, answer
+
+
+def test_form__of_any_bytes_leaves_no_file_without_a_row(site, wait_until):
     with site.rows():
         named = Version.objects.exclude(staging_key="").values_list("staging_key", flat=True)
-        assert site.staged() == sorted(named)
+        wait_until(lambda: site.staged() == sorted(named))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

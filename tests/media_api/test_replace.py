@@ -289,7 +289,7 @@ def test_replace__is_for_the_medias_own_address(site, media, path):
 
 @pytest.mark.parametrize(
     ("path", "methods"),
-    [("", "POST"), (f"/{UNKNOWN}", "GET, HEAD, PUT, DELETE"), (f"/{UNKNOWN}/status", "GET, HEAD")],
+    [("", "GET, HEAD, POST"), (f"/{UNKNOWN}", "GET, HEAD, PUT, DELETE"), (f"/{UNKNOWN}/status", "GET, HEAD")],
 )
 def test_preflight__names_the_methods(site, path, methods):
     with site.connect() as connection:

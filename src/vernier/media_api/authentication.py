@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vernier.authors.models import AccessToken, find_token
+from vernier.authors.models import AccessToken, find_token, touch_token
 from vernier.media_api.errors import insufficient_scope, invalid_token, unauthorized
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def authenticate(authorization: str | None, *, scopes: Sequence[str] = ()) -> Ac
         raise invalid_token()
     if scopes and token.scopes.isdisjoint(scopes):
         raise insufficient_scope(scopes[0])
+    touch_token(token)
     return token
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from asgiref.typing import HTTPDisconnectEvent, HTTPRequestEvent
+
 from vernier.media_api.errors import ApiError
 
 if TYPE_CHECKING:
-    from asgiref.typing import ASGIReceiveCallable
+    from asgiref.typing import ASGIReceiveCallable, ASGIReceiveEvent
 
     from vernier.media_api.conf import MediaApiSettings
 
@@ -85,3 +87,18 @@ class Body:
         self._received_bytes += len(chunk)
         self.is_complete = not message.get("more_body", False)
         return chunk
+
+
+def replay(content: bytes, receive: ASGIReceiveCallable) -> ASGIReceiveCallable:
+    """Return a `receive` that gives this body in one piece, and then waits for the client to go."""
+    pieces = [content]
+
+    async def replayed() -> ASGIReceiveEvent:
+        if pieces:
+            return HTTPRequestEvent(type="http.request", body=pieces.pop(), more_body=False)
+        while True:
+            event = await receive()
+            if event["type"] == "http.disconnect":
+                return HTTPDisconnectEvent(type="http.disconnect")
+
+    return replayed

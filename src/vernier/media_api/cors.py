@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Any origin may: what is not public here takes a token, and an answer to a request with cookies is kept from scripts
 # where the origin is only a star. Programs in a browser read the address of an upload from its header.
-CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Location"}
+CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Location, Link"}
 # How long a browser may keep the answer to its preflight: two hours are the longest that any of them does.
 _PREFLIGHT_SECONDS = 7200
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from vernier.media.accept import Upload, check_upload_key
 from vernier.media.conf import media_settings
 from vernier.media.exceptions import UploadTooLarge
-from vernier.media_api.errors import ApiError, invalid_request
-from vernier.media_api.form import FRAMING_BYTES_MAX, FormReader, boundary_of, is_multipart
+from vernier.media_api.errors import invalid_request
+from vernier.media_api.form import FRAMING_BYTES_MAX, FormReader
+from vernier.media_api.head import is_longer
+from vernier.media_api.multipart import media_type_of
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -26,21 +28,25 @@ def open_intake(request: HttpRequest, *, owner: Author, replaces: UUID | None) -
     A new Media arrives in a form. What replaces one arrives in a form too, or is the body itself.
     """
     content_type = request.headers.get("Content-Type", "")
-    is_form = replaces is None or is_multipart(content_type)
+    # Whatever is made of parts: RFC 2046 section 5.1.
+    is_form = replaces is None or media_type_of(content_type).startswith(b"multipart/")
     _check_length(request, framing_bytes_max=FRAMING_BYTES_MAX if is_form else 0)
     _check_is_whole(request)
-    boundary = boundary_of(content_type) if is_form else None
     key = request.headers.get("Idempotency-Key")
+    intake = Intake(content_type if is_form else None, owner=owner, replaces=replaces, key=key)
     check_upload_key(key)
-    return Intake(boundary, owner=owner, replaces=replaces, key=key)
+    return intake
 
 
 class Intake:
-    """A body on its way into the staging store. Its methods run in threads; whoever comes second waits."""
+    """A body on its way into the staging store. Its methods run in threads; whoever comes second waits.
 
-    def __init__(self, boundary: bytes | None, *, owner: Author, replaces: UUID | None, key: str | None) -> None:
+    With `form_type`, the Content-Type of a form, the file is in that.
+    """
+
+    def __init__(self, form_type: str | None, *, owner: Author, replaces: UUID | None, key: str | None) -> None:
         self._upload = Upload()
-        self._form = None if boundary is None else FormReader(boundary, on_file=self._upload.write)
+        self._form = None if form_type is None else FormReader(form_type, on_file=self._upload.write)
         self._owner = owner
         self._replaces = replaces
         self._key = key
@@ -73,17 +79,10 @@ class Intake:
 
 
 def _check_length(request: HttpRequest, *, framing_bytes_max: int) -> None:
-    """Raise ApiError unless the body says its length (RFC 9110 section 8.6), and the file in it can be accepted."""
-    length = request.headers.get("Content-Length", "")
-    if not length:
-        how = "chunked" if "Transfer-Encoding" in request.headers else "without a Content-Length"
-        raise ApiError(411, "length_required", f"The body is sent {how}; valid is a Content-Length, not chunked.")
-    if not (length.isascii() and length.isdigit()):
-        raise invalid_request("The Content-Length is not a number.")
+    """Raise ApiError unless the body says its length, UploadTooLarge unless the file in it can be accepted."""
     ceiling = media_settings().upload_max_bytes
-    longest = ceiling + framing_bytes_max
-    # Compared by its digits first: a number of any length can be sent.
-    if len(length.lstrip("0")) > len(str(longest)) or int(length) > longest:
+    if is_longer(request, ceiling + framing_bytes_max):
+        length = request.headers["Content-Length"]
         raise UploadTooLarge(f"The body has {length} bytes; a file may have at most {ceiling}.")
 
 

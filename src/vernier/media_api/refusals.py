@@ -20,7 +20,13 @@ from vernier.media_api.errors import ApiError, not_found
 
 logger = logging.getLogger("vernier.media_api")
 
+
+class SenderUnknown(UploadRefused):
+    """The file came before anything in the request told who sends it."""
+
+
 _REFUSALS: dict[type[UploadRefused], tuple[int, str]] = {
+    SenderUnknown: (400, "invalid_request"),
     UploadEmpty: (400, "invalid_request"),
     UploadKeyInvalid: (400, "invalid_request"),
     UploadTooLarge: (413, "too_large"),

@@ -7,47 +7,38 @@ straight into the staging store, while they arrive; files, hashes and database s
 from __future__ import annotations
 
 import asyncio
-import logging
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from asgiref.typing import HTTPResponseBodyEvent, HTTPResponseStartEvent
-from django.core.exceptions import BadRequest
-from django.core.handlers.asgi import ASGIRequest
-from django.db import DatabaseError, connection
 from django.http import HttpResponse, JsonResponse
 
-from vernier.media.accept import Outcome
-from vernier.media.models import Media
+from vernier.media.models import Media, Outcome
 from vernier.media_api.authentication import authenticate
 from vernier.media_api.body import Body, ClientGone
 from vernier.media_api.conf import media_api_settings
-from vernier.media_api.cors import allow_scripts
 from vernier.media_api.errors import invalid_request, not_found
+from vernier.media_api.head import read_head
 from vernier.media_api.intake import open_intake
 from vernier.media_api.links import base_url, media_url, parse_media_id
-from vernier.media_api.refusals import refusal, unavailable
+from vernier.media_api.multipart import media_type_of
+from vernier.media_api.reading import JSON, URL_ENCODED
+from vernier.media_api.refusals import refusal
+from vernier.media_api.respond import respond, respond_stopping
+from vernier.media_api.threads import in_upload_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from uuid import UUID
 
-    from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
+    from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+    from django.core.handlers.asgi import ASGIRequest
 
     from vernier.authors.models import Author
     from vernier.media.accept import Accepted
     from vernier.media_api.intake import Intake
 
-logger = logging.getLogger("vernier.media_api")
-
 MEDIA_PATH = "/media"
 UPLOAD_SCOPES = ("media", "create")
 REPLACE_SCOPES = ("update", "media")
-# Uploads take turns in these threads, 256 KiB or one transaction at a time. They wait for the disk and for the
-# database's one writer, so more of them than this would wait at the same place; a slow client occupies none.
-UPLOAD_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +54,12 @@ class UploadHandler:
 
     def __init__(self, app: ASGI3Application) -> None:
         self._app = app
-        self._threads = ThreadPoolExecutor(UPLOAD_THREADS, thread_name_prefix="upload")
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = _request(scope)
+        request = read_head(scope)
         if request is None:
             body = Body(receive, media_api_settings())
             await respond(send, body, invalid_request("The headers or the query cannot be read.").response())
@@ -84,8 +74,7 @@ class UploadHandler:
         except ClientGone:
             return
         except asyncio.CancelledError:
-            # The server stops, within seconds: the client is told, and nothing else is waited for.
-            await _send(send, unavailable("The server is stopping; please try again.").response(), is_last=True)
+            await respond_stopping(send)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is becomes an answer, and refusal() logs it
             response = refusal(error).response()
@@ -94,7 +83,7 @@ class UploadHandler:
     async def _accept(self, request: ASGIRequest, purpose: _Purpose, body: Body) -> HttpResponse:
         base = base_url(request)
         authorization = request.headers.get("Authorization")
-        owner, replaces = await self._in_thread(_authorise, purpose, authorization)
+        owner, replaces = await in_upload_thread(_authorise, purpose, authorization)
         intake = open_intake(request, owner=owner, replaces=replaces)
         accepted = await self._stage_and_accept(intake, body)
         return _created(base, accepted) if replaces is None else _replaced(base, accepted)
@@ -102,49 +91,28 @@ class UploadHandler:
     async def _stage_and_accept(self, intake: Intake, body: Body) -> Accepted:
         try:
             while batch := await body.next_batch():
-                await self._in_thread(intake.write, batch)
-            return await self._in_thread(intake.accept)
+                await in_upload_thread(intake.write, batch)
+            return await in_upload_thread(intake.accept)
         finally:
             if not intake.is_closed:
-                await self._in_thread(intake.close)
-
-    async def _in_thread[**P, T](self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the call in one of the threads. A cancelled caller still waits for it: a thread cannot be stopped."""
-
-        def run() -> T:
-            try:
-                return call(*args, **kwargs)
-            except DatabaseError:
-                # These few threads keep their connections, which cost more to open than an upload's queries take.
-                # One on which something went wrong may be of no use any more.
-                connection.close()
-                raise
-
-        future = asyncio.get_running_loop().run_in_executor(self._threads, run)
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            await asyncio.wait([future])
-            raise
-
-
-def _request(scope: HTTPScope) -> ASGIRequest | None:
-    """Return the request without its body, or None where Django would fail to read its headers."""
-    try:
-        return ASGIRequest(scope, BytesIO())
-    except (UnicodeDecodeError, BadRequest, ValueError):
-        return None
+                await in_upload_thread(intake.close)
 
 
 def _purpose(request: ASGIRequest) -> _Purpose | None:
     """Return what the request uploads for, or None where it is no upload."""
     path = request.path_info
     if request.method == "POST" and path == MEDIA_PATH:
-        return _Purpose(scopes=UPLOAD_SCOPES, media_id=None)
+        return None if _is_action(request) else _Purpose(scopes=UPLOAD_SCOPES, media_id=None)
     media_id = path.removeprefix(f"{MEDIA_PATH}/")
     if request.method == "PUT" and media_id != path and "/" not in media_id:
         return _Purpose(scopes=REPLACE_SCOPES, media_id=media_id)
     return None
+
+
+def _is_action(request: ASGIRequest) -> bool:
+    """Tell whether the request is one for the view: no file can be in such a body."""
+    media_type = media_type_of(request.headers.get("Content-Type", ""))
+    return media_type in {URL_ENCODED.encode(), JSON.encode()}
 
 
 def _authorise(purpose: _Purpose, authorization: str | None) -> tuple[Author, UUID | None]:
@@ -172,26 +140,3 @@ def _replaced(base: str, accepted: Accepted) -> HttpResponse:
     content = {"url": media_url(base, accepted.media_id), "version": accepted.number}
     status = 200 if accepted.outcome is Outcome.UNCHANGED else 202
     return JsonResponse(content, status=status, headers={"Cache-Control": "no-store"})
-
-
-async def respond(send: ASGISendCallable, body: Body, response: HttpResponse) -> None:
-    """Send the answer. Where the body was not read to its end, the connection ends with it (RFC 9112 section 9.3)."""
-    if body.is_complete:
-        await _send(send, response, is_last=True)
-        return
-    response.headers["Connection"] = "close"
-    await _send(send, response, is_last=False)
-    await body.linger()
-    await send(HTTPResponseBodyEvent(type="http.response.body", body=b"", more_body=False))
-
-
-async def _send(send: ASGISendCallable, response: HttpResponse, *, is_last: bool) -> None:
-    response.headers["Content-Length"] = str(len(response.content))
-    allow_scripts(response)
-    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
-    await send(
-        HTTPResponseStartEvent(
-            type="http.response.start", status=response.status_code, headers=headers, trailers=False
-        )
-    )
-    await send(HTTPResponseBodyEvent(type="http.response.body", body=response.content, more_body=not is_last))

@@ -1,4 +1,4 @@
-"""The addresses of this app. `POST /media` and `PUT /media/{id}` end before they come here, in `upload.py`."""
+"""The addresses of this app. Uploads, by `POST /media` or `PUT /media/{id}`, end before this, in `upload.py`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from django.urls import path, re_path
 
 from vernier.media_api import serve, status
+from vernier.media_api.actions import act
 from vernier.media_api.delete import delete
 from vernier.media_api.errors import ApiError, not_found
+from vernier.media_api.queries import query
+from vernier.media_api.reading import JSON, URL_ENCODED
 from vernier.media_api.views import api_view
 
 if TYPE_CHECKING:
@@ -17,8 +20,12 @@ if TYPE_CHECKING:
 app_name = "media_api"
 
 
-@api_view("POST")
-async def every_media(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 - Django's signature
+@api_view("GET", "HEAD", "POST")
+async def every_media(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return await query(request)
+    if request.content_type in {URL_ENCODED, JSON}:
+        return await act(request)
     raise _not_in_front()
 
 
