@@ -1,0 +1,43 @@
+"""What is over and of no use to anybody is removed, in batches; when there is nothing, nothing is written."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+
+from vernier.authors.models import AccessToken
+from vernier.indieauth.models import AuthorizationCode, ClientInformation, Grant, RefreshToken
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import QuerySet
+
+# A code that comes again within it still ends the tokens that it was redeemed for.
+CODE_GRACE = timedelta(days=1)
+# A used refresh token that comes again within it still ends its grant; a support question can still be answered.
+TOKEN_GRACE = timedelta(days=30)
+# Short transactions: SQLite has one writer. The next round takes the rest.
+BATCH = 500
+
+
+def prune(now: datetime) -> int:
+    """Remove codes, clients and the tokens of grants that have ended long enough ago; return how many rows."""
+    ended = now - TOKEN_GRACE
+    over: list[QuerySet[Any]] = [
+        AuthorizationCode.objects.filter(expires_at__lte=now - CODE_GRACE),
+        ClientInformation.objects.filter(expires_at__lte=now),
+        RefreshToken.objects.filter(Q(expires_at__lte=ended) | Q(used_at__lte=ended)),
+        Grant.objects.filter(Q(revoked_at__lte=ended) | Q(created_at__lte=ended, refresh_tokens=None)),
+        AccessToken.objects.filter(Q(expires_at__lte=ended) | Q(revoked_at__lte=ended)).exclude(client_id=""),
+    ]
+    return sum(_delete_batch(rows) for rows in over)
+
+
+def _delete_batch(rows: QuerySet[Any]) -> int:
+    keys = set(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
+    if keys:
+        rows.model._default_manager.filter(pk__in=keys).delete()  # noqa: SLF001 - how Django names it
+    return len(keys)

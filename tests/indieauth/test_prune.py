@@ -1,0 +1,59 @@
+"""What is over is removed, and nothing else."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from tests.indieauth.test_redemption import error_of
+from vernier.authors.models import AccessToken, find_token, issue_token
+from vernier.indieauth.models import AuthorizationCode, ClientInformation, Grant, RefreshToken
+from vernier.indieauth.prune import CODE_GRACE, prune
+
+MODELS = (AuthorizationCode, ClientInformation, Grant, RefreshToken, AccessToken)
+
+
+def later(**time):
+    return timezone.now() + timedelta(**time)
+
+
+def test_prune__writes_nothing_when_there_is_nothing(app, django_assert_num_queries):
+    app.sign_in()
+    with django_assert_num_queries(5):
+        assert prune(timezone.now()) == 0
+
+
+def test_prune__removes_codes_and_clients_and_keeps_tokens(app):
+    answer = app.sign_in()
+    app.code()
+    assert prune(later(days=2)) == 3
+    assert not AuthorizationCode.objects.exists()
+    assert not ClientInformation.objects.exists()
+    assert find_token(answer["access_token"]) is not None
+    assert app.refresh(answer["refresh_token"]).status_code == 200
+
+
+def test_prune__keeps_a_used_code_so_long_that_its_replay_is_noticed(app):
+    code = app.code()
+    answer = app.redeem(code).json()
+    prune(timezone.now() + CODE_GRACE)
+    assert error_of(app.redeem(code)) == "invalid_grant"
+    assert find_token(answer["access_token"]) is None
+
+
+def test_prune__removes_everything_of_a_sign_in_that_was_revoked(app):
+    app.server.post("/indieauth/revoke", {"token": app.sign_in()["access_token"]})
+    prune(later(days=31))
+    assert [model.objects.count() for model in MODELS] == [0] * len(MODELS)
+
+
+def test_prune__removes_everything_of_a_sign_in_that_has_ended(app):
+    app.sign_in()
+    for _ in range(2):
+        prune(later(days=800))
+    assert [model.objects.count() for model in MODELS] == [0] * len(MODELS)
+
+
+def test_prune__keeps_what_was_made_by_hand(author):
+    secret = issue_token(author, scope="create")
+    prune(later(days=5000))
+    assert find_token(secret) is not None
