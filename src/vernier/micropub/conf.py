@@ -1,0 +1,32 @@
+"""The settings of this app: one dictionary `VERNIER_MICROPUB` in Django's settings, read when it is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MicropubSettings:
+    """One value per key of `VERNIER_MICROPUB`; the key is the field's name in capitals."""
+
+    # Whether a request with its token in the header and in the body is refused, as RFC 6750 section 2 wants it.
+    # Some clients send it twice.
+    strict: bool = False
+    # Hosts from which a post's photos are copied; photos elsewhere are linked.
+    photo_hosts: tuple[str, ...] = ()
+    # The queue of the task engine for copies: what waits for other servers must not hold images up.
+    queue: str = "default"
+
+
+def micropub_settings() -> MicropubSettings:
+    """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
+    given: dict[str, Any] = getattr(settings, "VERNIER_MICROPUB", {})
+    known = {field.name.upper(): field.name for field in fields(MicropubSettings)}
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ImproperlyConfigured(f"VERNIER_MICROPUB has unknown keys {unknown}; valid are {sorted(known)}.")
+    return MicropubSettings(**{known[key]: value for key, value in given.items()})
