@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import acknowledge, latency, memory, ready, throughput
+from bench import acknowledge, latency, memory, pages, ready, throughput
 
 BENCHES: dict[str, Callable[[Path], None]] = {
     "acknowledge": acknowledge.main,
@@ -18,6 +18,7 @@ BENCHES: dict[str, Callable[[Path], None]] = {
     "throughput": throughput.main,
     "latency": latency.main,
     "memory": memory.main,
+    "pages": pages.main,
 }
 
 
