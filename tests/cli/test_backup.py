@@ -1,5 +1,7 @@
 """`vernier backup` while others write, and the plain copy of an idle server's file."""
 
+import hashlib
+import os
 import re
 import sqlite3
 import subprocess
@@ -11,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.site import COMMAND, wait_for
+from vernier.cli import backup
+from vernier.site.exceptions import VernierError
+from vernier.sqlite.backup import copy_database
 from vernier.sqlite.options import sqlite_options
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -74,6 +79,57 @@ def test_backup__of_a_database_that_lacks_files_is_made_and_says_so(site, tmp_pa
     assert done.returncode == 1
     assert "1 renditions without their file" in sentence(done)
     assert ask(tmp_path / "copy.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+FLIP = "UPDATE media_blob SET content = CAST(x'ff' || substr(content, 2) AS BLOB) WHERE key LIKE '%photo%'"
+
+
+def test_backup__of_a_damaged_file_is_made_and_says_so(site, tmp_path):
+    drain(site)
+    damage_rows(site.data / "vernier.db", FLIP)
+    done = site.run("backup", str(tmp_path / "copy.db"))
+    assert done.returncode == 1
+    assert "1 renditions with other bytes than were stored (images/" in sentence(done)
+    assert ask(tmp_path / "copy.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_backup__copy_that_is_torn_gets_no_name(site, tmp_path, monkeypatch):
+    """A copy whose bytes are not those of the database is the fault of the copy."""
+    drain(site)
+    copy_database(site.data / "vernier.db", tmp_path / "torn.db")
+    damage_rows(tmp_path / "torn.db", FLIP)
+    monkeypatch.setattr(backup, "database", lambda: site.data / "vernier.db")
+    with closing(sqlite3.connect(site.data / "vernier.db", isolation_level=None)) as opened:
+        before = backup.count_contents(opened)
+    with pytest.raises(VernierError, match="No backup was made: the copy has 1 renditions with other bytes"):
+        backup._check_copy(tmp_path / "torn.db", before, [], lambda _done, _total: None)
+
+
+def test_backup__removes_what_a_killed_one_has_left_when_it_is_old(site, tmp_path):
+    part, mine = tmp_path / "old.db.0123abcd.vernier.part", tmp_path / "mine.part"
+    part.touch()
+    mine.touch()
+    done = site.run("backup", str(tmp_path / "first.db"))
+    assert (done.returncode, part.exists()) == (0, True)
+    assert sentence(done).startswith(f"{part} is a copy in the making, or was left by one that was killed")
+    os.utime(part, (0, 0))
+    os.utime(mine, (0, 0))
+    assert site.run("backup", str(tmp_path / "second.db")).stderr == ""
+    assert (part.exists(), mine.exists()) == (False, True)
+
+
+def test_migration__keeps_the_newest_five_backups_and_what_a_restore_has_kept(site):
+    backups = site.data / "backups"
+    backups.mkdir()
+    old = [backups / f"2026010{day}T000000.000000Z-vernier.db" for day in range(1, 8)]
+    kept = backups / "20260101T000000.000000Z-before-restore-vernier.db"
+    for file in (*old, kept):
+        file.touch()
+    site.run("manage", "migrate", "django_ox", "0007")
+    assert site.run("status").returncode == 0
+    left = sorted(backups.iterdir())
+    assert [file for file in left if file in old] == old[-4:]
+    assert (len(left), kept in left) == (6, True)
 
 
 def test_backup__killed_leaves_no_file_under_the_name(site, tmp_path):
@@ -160,6 +216,7 @@ def fill_with_blobs(database, *, megabytes):
         values = {
             "media_id": media_id, "number": 1, "status": "'ready'", "sha256": "''", "byte_size": 1,
             "image_type": "'jpeg'", "extension": "'jpg'", "staging_key": "''", "original_key": "''",
+            "placeholder": "''",
             "variants": "'[]'", "width": 1, "height": 1, "attempts": 0, "strikes": 0, "rung_at": now, "rings": 0,
             "cleanup_failures": 0,
             "failure_code": "''", "failure_detail": "''", "accepted_at": now, "ready_at": now,
@@ -177,6 +234,11 @@ def fill_with_blobs(database, *, megabytes):
         opened.execute(
             f"INSERT INTO media_blob (key, content, created_at) SELECT storage_key, randomblob(1000000), {now}"
             " FROM media_rendition WHERE sha256 = ''"
+        )
+        opened.create_function("sha256", 1, lambda content: hashlib.sha256(content).hexdigest())
+        opened.execute(
+            "UPDATE media_rendition SET sha256 = sha256((SELECT content FROM media_blob WHERE key = storage_key))"
+            " WHERE sha256 = ''"
         )
         opened.execute(
             "UPDATE media_media SET current_id = (SELECT id FROM media_version WHERE media_id = media_media.id)"

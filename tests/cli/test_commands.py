@@ -37,7 +37,9 @@ def test_command__is_installed_beside_the_interpreter(site):
 
 def test_first_use__of_any_command_makes_everything(new_site):
     done = new_site.run("author", "create", "alice", "--email", "alice@example.org")
-    assert (done.returncode, done.stdout) == (0, "Author alice is created.\n")
+    created, link = done.stdout.splitlines()
+    assert (done.returncode, created) == (0, "Author alice is created.")
+    assert link.startswith("Sign in once, within 24 hours: http://127.0.0.1:8000/sign-in/")
     assert (new_site.data / "secret-key").stat().st_mode & 0o777 == 0o600
     assert (new_site.data / "vernier.db").stat().st_mode & 0o777 == 0o600
     assert not list(new_site.data.glob("vernier.db-*"))
@@ -223,3 +225,22 @@ def test_migrate__refuses_a_database_of_a_newer_version(site):
     done = site.run("status")
     assert done.returncode == 1
     assert sentence(done).startswith("The database was made by a newer version of Vernier")
+
+
+def test_import_and_export__a_folder_goes_in_and_comes_out(site, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "walk.md").write_text("---\ntitle: A walk\n---\nText")
+    (folder / "bad.md").write_text("---\ntitle: [\n---\n")
+    dry = site.run("import", str(folder), "--author", "alice", "--dry-run")
+    assert "1 would be imported, 0 here already, 1 refused." in dry.stdout
+    done = site.run("import", str(folder), "--author", "alice")
+    assert (done.returncode, "bad.md: Its front matter is no YAML" in done.stderr) == (1, True)
+    exported = site.run("export", str(tmp_path / "out"))
+    assert (exported.returncode, exported.stdout.startswith("1 posts and 0 images")) == (0, True)
+    assert "title: A walk" in next((tmp_path / "out" / "posts").rglob("walk.md")).read_text()
+
+
+def test_import__folder_that_is_not_there(site, tmp_path):
+    done = site.run("import", str(tmp_path / "none"), "--author", "alice")
+    assert (done.returncode, "is no folder" in done.stderr) == (1, True)

@@ -10,6 +10,7 @@ import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -66,7 +67,8 @@ def doctor(site, *arguments, **settings):
     done = site.run("doctor", "--json", *arguments, **settings)
     report = json.loads(done.stdout)
     assert report["ok"] is (done.returncode == 0)
-    assert set(report) == {"ok", "found", "repaired", "left"}
+    assert set(report) == {"ok", "found", "repaired", "left", "left_names"}
+    assert all(len(names) <= report["left"][kind] for kind, names in report["left_names"].items())
     counts = {
         kind: (count, report["repaired"][kind], report["left"][kind])
         for kind, count in report["found"].items()
@@ -116,6 +118,37 @@ def test_damage__deleted_staged_file(damaged):
     for staged in (damaged.data / "staging").iterdir():
         staged.unlink()
     assert doctor(damaged) == (1, {"missing_originals": (1, 0, 1)})
+
+
+def test_damage__kept_original(damaged):
+    keys = [key for (key,) in execute(damaged, "SELECT original_key FROM media_version WHERE original_key <> ''")]
+    execute(damaged, "DELETE FROM media_blob WHERE key = ?", keys[0])
+    execute(damaged, "UPDATE media_blob SET content = x'00' WHERE key = ?", keys[1])
+    for _ in range(2):
+        assert doctor(damaged) == (1, {"missing_originals": (1, 0, 1), "corrupt_originals": (1, 0, 1)})
+    assert execute(damaged, "SELECT count(*) FROM media_version WHERE original_key <> ''") == [(2,)]
+
+
+def test_damage__wrong_current(damaged):
+    execute(damaged, "UPDATE media_media SET current_id = NULL")
+    assert doctor(damaged, "--dry-run") == (1, {"wrong_current": (2, 0, 2)})
+    assert doctor(damaged) == (0, {"wrong_current": (2, 2, 0)})
+    assert execute(damaged, "SELECT count(*) FROM media_media WHERE current_id IS NOT NULL") == [(2,)]
+
+
+def test_doctor__names_what_is_left(damaged):
+    execute(damaged, "UPDATE media_version SET original_key = ''")
+    execute(damaged, "DELETE FROM media_blob")
+    for number in range(30):
+        execute(damaged, "INSERT INTO media_blob VALUES (?, x'00', '2026-01-01')", f"{STRAY}.{number}")
+    left = json.loads(damaged.run("doctor", "--json").stdout)["left_names"]
+    ((media_id,), *_) = execute(damaged, "SELECT id FROM media_media ORDER BY created_at")
+    assert f"{UUID(media_id)} v1 photo" in left["missing_files"]
+    assert (len(left["orphan_files"]), left["orphan_files"][0]) == (20, f"{STRAY}.0")
+    told = damaged.run("doctor").stdout
+    assert f"  left: {UUID(media_id)} v1 photo\n" in told
+    assert f"Orphan files: 30 found, 0 repaired\n  left: {STRAY}.0\n" in told
+    assert "  and 10 more\n" in told
 
 
 def test_damage__stray_files(damaged):

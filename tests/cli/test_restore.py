@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.cli.site import COMMAND, Site, wait_for
-from tests.cli.test_backup import PHOTO, ask, damage_rows, drain, fill_with_blobs, sentence
+from tests.cli.test_backup import FLIP, PHOTO, ask, damage_rows, drain, fill_with_blobs, sentence
 from vernier.cli import restore
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.backup import copy_database
@@ -103,6 +103,7 @@ REFUSALS = [
         "was made by a newer version of Vernier: it has media 9, which this version does not know.",
     ),
     (lambda file: damage_rows(file, "DELETE FROM media_blob WHERE key LIKE '%photo%'"), "is not complete: 0 images"),
+    (lambda file: damage_rows(file, FLIP), "has 1 renditions with other bytes than were stored (images/"),
     (lambda file: damage_rows(file, "UPDATE media_media SET newest_number = 2"), "is not complete: 1 images"),
     (lambda file: damage_rows(file, "DELETE FROM media_version"), "is damaged: row "),
     (lambda file: file.unlink(), None),

@@ -23,7 +23,7 @@ def lines(text):
 
 
 @pytest.mark.django_db
-def test_text__shows_waiting_and_processing_apart_each_with_its_age(author):
+def test_j4__text_shows_waiting_and_processing_apart_each_with_its_age(author):
     now = timezone.now()
     for _ in range(2):
         accept_upload([(CORPUS / "orient_1.jpg").read_bytes()], owner=author)
@@ -107,7 +107,8 @@ def test_watch__and_json_exclude_each_other(site):
 
 def test_warning__names_the_sqlite_with_the_fault(monkeypatch):
     monkeypatch.setattr(status.sqlite3, "sqlite_version_info", (3, 40, 1))
-    report = {"versions": {}, "jobs": {"queued": 0, "running": 0}, "oldest_pending_seconds": None, "failures": []}
+    idle = {"versions": {}, "jobs": {"queued": 0, "running": 0}, "oldest_pending_seconds": None}
+    report = {**idle, "mail": {"unsent": 0, "failed": 0}, "failures": []}
     assert "Warning: SQLite 3.40.1 can corrupt" in status.as_text(report, oldest_processing_seconds=None).plain
     monkeypatch.setattr(status.sqlite3, "sqlite_version_info", (3, 53, 0))
     assert "Warning" not in status.as_text(report, oldest_processing_seconds=None).plain

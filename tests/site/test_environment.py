@@ -1,7 +1,8 @@
 import pytest
 
-from vernier.site.environment import OPTIONS, read_environment
+from vernier.site.environment import read_environment
 from vernier.site.exceptions import SettingError
+from vernier.site.options import OPTIONS
 
 
 def read(tmp_path, **given):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from vernier.site.environment import OPTIONS
+from vernier.site.options import OPTIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 HEAD = """# Settings

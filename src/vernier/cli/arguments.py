@@ -38,6 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_servers(commands)
     _add_authors(commands)
     _add_media(commands)
+    _add_exchange(commands)
     _add_operations(commands)
     return parser
 
@@ -65,9 +66,14 @@ def _add_servers(commands: _Commands) -> None:
 
 def _add_authors(commands: _Commands) -> None:
     author = _add(commands, "author", "the people who publish here").add_subparsers(required=True, metavar="COMMAND")
-    create = _add(author, "create", "make a new author", module="vernier.cli.author")
+    create = _add(author, "create", "make a new author and print a sign-in link", module="vernier.cli.author")
     create.add_argument("name", metavar="NAME")
     create.add_argument("--email", default="", metavar="ADDRESS")
+    link = _add(author, "link", "print a new link that signs an author in once", module="vernier.cli.author")
+    link.add_argument("name", metavar="NAME")
+    listing = _add(author, "list", "print a line for each author", module="vernier.cli.author")
+    for action, parser in (("create", create), ("link", link), ("list", listing)):
+        parser.set_defaults(action=action)
     token = _add(commands, "token", "the tokens of their programs").add_subparsers(required=True, metavar="COMMAND")
     create = _add(token, "create", "make a bearer token and print it", module="vernier.cli.token")
     create.add_argument("--author", required=True, metavar="NAME")
@@ -79,6 +85,18 @@ def _add_media(commands: _Commands) -> None:
     upload = _add(media, "upload", "upload files and print a URL for each", module="vernier.cli.upload")
     upload.add_argument("files", type=Path, nargs="+", metavar="FILE")
     upload.add_argument("--author", required=True, metavar="NAME")
+
+
+def _add_exchange(commands: _Commands) -> None:
+    imports = _add(
+        commands, "import", "take posts (Markdown with front matter) and images from a folder", module=_EXCHANGE
+    )
+    imports.add_argument("folder", type=Path, metavar="FOLDER")
+    imports.add_argument("--author", required=True, metavar="NAME")
+    imports.add_argument("--dry-run", action="store_true", help="only look; nothing is written")
+    imports.add_argument("--photo-posts", action="store_true", help="make a post of each image that no post shows")
+    exports = _add(commands, "export", "write all posts and images as files into a new folder", module=_EXCHANGE)
+    exports.add_argument("folder", type=Path, metavar="FOLDER")
 
 
 def _add_operations(commands: _Commands) -> None:
@@ -122,4 +140,5 @@ def _add(commands: _Commands, name: str, summary: str, *, module: str = "") -> a
     return parser
 
 
+_EXCHANGE = "vernier.cli.exchange"
 _BIND_HELP = "the address to listen on (%(default)s)"

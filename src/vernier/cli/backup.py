@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from vernier.media.storages import DatabaseStorage, renditions_storage
 from vernier.site.exceptions import VernierError
-from vernier.sqlite.backup import copy_database, find_problems, open_unchanging
+from vernier.sqlite.backup import ABANDONED_SECONDS, clear_parts, copy_database, find_problems, open_unchanging
 from vernier.sqlite.checkpoint import connect
 
 if TYPE_CHECKING:
@@ -49,6 +52,14 @@ LEFT JOIN media_blob AS blob ON blob.key = rendition.storage_key
 WHERE version.status = 'ready' AND rendition.lost_at IS NULL
   AND (blob.key IS NULL OR length(blob.content) <> rendition.byte_size)
 """
+# Of these the bytes are compared: in the order in which they lie in the file.
+_FILES = """
+SELECT blob.rowid, rendition.storage_key, rendition.sha256, rendition.byte_size
+FROM media_rendition AS rendition JOIN media_blob AS blob ON blob.key = rendition.storage_key
+WHERE rendition.lost_at IS NULL ORDER BY blob.rowid
+"""
+_COUNT_BYTES = "SELECT coalesce(sum(byte_size), 0) FROM media_rendition WHERE lost_at IS NULL"
+_READ_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +97,29 @@ class Contents:
 def run(arguments: argparse.Namespace) -> int:
     target: Path = arguments.file
     _require_free(target)
+    for part in clear_parts(target.parent):
+        print(
+            f"vernier: {part} is a copy in the making, or was left by one that was killed; it is removed by the next"
+            f" backup when nobody has written to it for {ABANDONED_SECONDS // 60} minutes.",
+            file=sys.stderr,
+        )
+    damaged: list[str] = []
     try:
         with closing(connect(database())) as source:
             before = count_contents(source)
-        with bar("Copying") as on_progress:
-            copy_database(database(), target, check=lambda copy: _check_copy(copy, before), on_progress=on_progress)
+        with bars("Copying", "Checking") as (on_copied, on_checked):
+            check = partial(_check_copy, before=before, damaged=damaged, on_progress=on_checked)
+            copy_database(database(), target, check=check, on_progress=on_copied)
     except FileExistsError:
         _require_free(target)
         raise
     except sqlite3.Error as error:
         raise VernierError(f"No backup was made: {error}.") from error
     print(f"{target} has {before.media} images and is checked.")
-    if before.is_complete:
+    if before.is_complete and not damaged:
         return 0
-    raise VernierError(f"The backup has what the database has, but that is not all: {before}. See vernier doctor.")
+    wrong = str(before) if not damaged else f"{before}, {describe_damaged(damaged)}"
+    raise VernierError(f"The backup has what the database has, but that is not all: {wrong}. See vernier doctor.")
 
 
 def database() -> Path:
@@ -143,14 +163,45 @@ def count_contents(opened: sqlite3.Connection) -> Contents:
         opened.execute("ROLLBACK")
 
 
+def find_damaged(opened: sqlite3.Connection, on_progress: Callable[[int, int], None]) -> list[str]:
+    """Return the keys of the renditions whose bytes are not those that were stored."""
+    if not isinstance(renditions_storage(), DatabaseStorage):
+        return []
+    damaged, done, (total,) = [], 0, opened.execute(_COUNT_BYTES).fetchone()
+    for rowid, key, expected, byte_size in opened.execute(_FILES):
+        if _sha256(opened, rowid) != expected:
+            damaged.append(key)
+        done += byte_size
+        on_progress(done, total)
+    return damaged
+
+
+def describe_damaged(keys: list[str]) -> str:
+    """Return how many renditions are damaged, for the operator."""
+    return f"{len(keys)} renditions with other bytes than were stored ({keys[0]})"
+
+
+def _sha256(opened: sqlite3.Connection, rowid: int) -> str:
+    """Return the checksum of a blob, which is never whole in memory."""
+    digest = sha256()
+    with opened.blobopen("media_blob", "content", rowid, readonly=True) as blob:
+        while chunk := blob.read(_READ_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 @contextmanager
-def bar(description: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that shows how many bytes of how many are done: on standard error, if that is a terminal."""
+def bars(*descriptions: str) -> Iterator[list[Callable[[int, int], None]]]:
+    """Give for each a function that shows how many bytes of how many are done: on standard error, on a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(description, total=None)
-        yield lambda done, total: progress.update(task, completed=min(done, total), total=total)
+        tasks = [progress.add_task(description, total=None, visible=False) for description in descriptions]
+        yield [partial(_show, progress, task) for task in tasks]
+
+
+def _show(progress: Progress, task: TaskID, done: int, total: int) -> None:
+    progress.update(task, completed=min(done, total), total=total, visible=True)
 
 
 def _require_free(target: Path) -> None:
@@ -160,10 +211,27 @@ def _require_free(target: Path) -> None:
         raise VernierError(f"There is no directory {target.parent} for the backup.")
 
 
-def _check_copy(copy: Path, before: Contents) -> None:
-    """Raise VernierError unless the copy is sound and has what was in the database when it was begun."""
+def _check_copy(copy: Path, before: Contents, damaged: list[str], on_progress: Callable[[int, int], None]) -> None:
+    """Raise VernierError unless the copy is sound and has what was in the database when it was begun.
+
+    What is damaged in the database too is no fault of the copy: its keys are added to `damaged`.
+    """
     require_sound(copy, copy)
     with closing(open_unchanging(copy)) as opened:
         contents = count_contents(opened)
+        damaged += find_damaged(opened, on_progress)
+    if damaged and (torn := _whole_in_database(damaged)):
+        raise VernierError(f"No backup was made: the copy has {describe_damaged(torn)}.")
     if contents.lacks(before):
         raise VernierError(f"No backup was made: the copy does not have all that was counted before ({contents}).")
+
+
+def _whole_in_database(keys: list[str]) -> list[str]:
+    """Return those of the keys whose files are as they were stored in the database itself."""
+    query = (
+        "SELECT blob.rowid, rendition.sha256 FROM media_rendition AS rendition"
+        " JOIN media_blob AS blob ON blob.key = rendition.storage_key WHERE rendition.storage_key = ?"
+    )
+    with closing(connect(database())) as source:
+        found = [(key, source.execute(query, [key]).fetchone()) for key in keys]
+        return [key for key, row in found if row is not None and _sha256(source, row[0]) == row[1]]

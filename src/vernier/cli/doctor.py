@@ -16,11 +16,38 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from vernier.cli.examine import check_database, check_system, find_overdue
-from vernier.media.audit import AuditRound, Kind, find_missing_originals
+from vernier.cli.examine import NAMES_MAX, Findings, check_database, check_system, find_overdue
+from vernier.cli.report import (
+    CORRUPT_FILES,
+    CORRUPT_ORIGINALS,
+    DATABASE_ERRORS,
+    FAILED_CHECKS,
+    LOST_JOBS,
+    MISSING_FILES,
+    MISSING_ORIGINALS,
+    MISSING_ROWS,
+    MISSING_STORES,
+    ORPHAN_FILES,
+    OVERDUE_CLEANUPS,
+    OVERDUE_MAIL,
+    OVERDUE_ORIGINALS,
+    REFUSED_CLEANUPS,
+    RETURNED_FILES,
+    SPENT_ATTEMPTS,
+    STALE_LEASES,
+    UNREADABLE_FILES,
+    UNREADABLE_ORIGINALS,
+    WRONG_CURRENT,
+    Report,
+    as_json,
+    as_text,
+)
+from vernier.mail.reconcile import find_overdue_mail, reconcile_mail
+from vernier.media.audit import STEP_VERSIONS, AuditRound, Damage, Kind
 from vernier.media.brake import FILES_MAX, SHARE_MAX
 from vernier.media.conf import media_settings
-from vernier.media.models import Version
+from vernier.media.models import Sighting, Version
+from vernier.media.originals import OriginalsRound, find_missing_staged
 from vernier.media.reconcile import (
     BATCH_ROWS,
     discard_overdue,
@@ -30,36 +57,13 @@ from vernier.media.reconcile import (
     ring_lost,
     ring_overdue_cleanups,
 )
-from vernier.media.repair import Outcome, repair_version
+from vernier.media.repair import Outcome, repair_current, repair_version
 from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-# What can be found, in the order of the report.
-DATABASE_ERRORS = "database_errors"
-FAILED_CHECKS = "failed_checks"
-MISSING_STORES = "missing_stores"
-LOST_JOBS = "lost_jobs"
-STALE_LEASES = "stale_leases"
-SPENT_ATTEMPTS = "spent_attempts"
-OVERDUE_CLEANUPS = "overdue_cleanups"
-REFUSED_CLEANUPS = "refused_cleanups"
-OVERDUE_ORIGINALS = "overdue_originals"
-ORPHAN_FILES = "orphan_files"
-MISSING_FILES = "missing_files"
-CORRUPT_FILES = "corrupt_files"
-MISSING_ROWS = "missing_rows"
-UNREADABLE_FILES = "unreadable_files"
-RETURNED_FILES = "returned_files"
-MISSING_ORIGINALS = "missing_originals"
-FINDINGS = (
-    DATABASE_ERRORS, FAILED_CHECKS, MISSING_STORES, LOST_JOBS, STALE_LEASES, SPENT_ATTEMPTS, OVERDUE_CLEANUPS,
-    REFUSED_CLEANUPS,
-    OVERDUE_ORIGINALS, ORPHAN_FILES, MISSING_FILES, CORRUPT_FILES, MISSING_ROWS, UNREADABLE_FILES, RETURNED_FILES,
-    MISSING_ORIGINALS,
-)  # fmt: skip
 _OF_KIND = {
     Kind.MISSING: MISSING_FILES,
     Kind.CORRUPT: CORRUPT_FILES,
@@ -67,29 +71,11 @@ _OF_KIND = {
     Kind.UNREADABLE: UNREADABLE_FILES,
     Kind.BACK: RETURNED_FILES,
 }
-
-
-@dataclass(slots=True, kw_only=True)
-class Report:
-    """How much of each kind was found and put right; `waiting` counts orphans that the grace still protects."""
-
-    found: Counter[str] = field(default_factory=Counter)
-    repaired: Counter[str] = field(default_factory=Counter)
-    waiting: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def left(self) -> Counter[str]:
-        return self.found - self.repaired
-
-    @property
-    def ok(self) -> bool:
-        return self.left.total() == self.left[ORPHAN_FILES] <= self.waiting
-
-    def count(self, kind: str, *, found: int, left: int) -> None:
-        """Add what a look before and a look after the repair have found; others may have been at work meanwhile."""
-        self.found[kind] += max(found, left)
-        self.repaired[kind] += max(found, left) - left
+_OF_ORIGINAL = {
+    Kind.MISSING: MISSING_ORIGINALS,
+    Kind.CORRUPT: CORRUPT_ORIGINALS,
+    Kind.UNREADABLE: UNREADABLE_ORIGINALS,
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,24 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
     for note in report.notes:
         print(f"vernier: {note}", file=sys.stderr)
     return 0 if report.ok else 1
-
-
-def as_json(report: Report) -> dict[str, object]:
-    """Return the report for programs: DESIGN section 11."""
-    counts = {"found": report.found, "repaired": report.repaired, "left": report.left}
-    return {"ok": report.ok} | {name: {kind: count[kind] for kind in FINDINGS} for name, count in counts.items()}
-
-
-def as_text(report: Report) -> str:
-    """Return the report for people."""
-    lines = [
-        f"{kind.replace('_', ' ').capitalize()}: {report.found[kind]} found, {report.repaired[kind]} repaired"
-        for kind in FINDINGS
-        if report.found[kind]
-    ]
-    if report.waiting:
-        lines.append(f"{report.waiting} orphan files wait for their grace before they are removed.")
-    return "\n".join([*lines, "All is well." if report.ok else "This needs a person; see the log for each."])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,7 +102,9 @@ class _Doctor:
         stages: list[tuple[str, Callable[[], None]]] = [
             ("database", self._check),
             ("jobs", self._reconcile),
-            ("originals", self._look_for_originals),
+            ("mail", self._reconcile_mail),
+            ("originals in staging", self._look_for_staged),
+            ("kept originals", self._audit_originals),
             *((f"files in {alias}", lambda alias=alias: self._sweep(alias)) for alias in swept_aliases()),
             ("renditions", self._audit),
         ]
@@ -159,18 +129,19 @@ class _Doctor:
     def _reconcile(self) -> None:
         now, conf = timezone.now(), media_settings()
         before = find_overdue(now, conf)
+        found = before.counts
         if self.is_dry:
-            self.report.found.update(before)
+            self._take_over(before, before)
             return
-        for _ in range(0, before[SPENT_ATTEMPTS], BATCH_ROWS):
+        for _ in range(0, found[SPENT_ATTEMPTS], BATCH_ROWS):
             fail_spent(now, conf)
-        for _ in range(0, before[LOST_JOBS], BATCH_ROWS):
+        for _ in range(0, found[LOST_JOBS], BATCH_ROWS):
             ring_lost(now, conf)
-        for _ in range(0, before[OVERDUE_ORIGINALS], BATCH_ROWS):
+        for _ in range(0, found[OVERDUE_ORIGINALS], BATCH_ROWS):
             discard_overdue(now)
-        for _ in range(0, before[OVERDUE_CLEANUPS], BATCH_ROWS):
+        for _ in range(0, found[OVERDUE_CLEANUPS], BATCH_ROWS):
             ring_overdue_cleanups(now, conf)
-        if before[REFUSED_CLEANUPS]:
+        if found[REFUSED_CLEANUPS]:
             retry_refused_cleanups(now)
             self.report.notes.append(
                 "The files of some removed images are still there: a cache could not be purged, or a store did not"
@@ -179,14 +150,35 @@ class _Doctor:
         forget_keys(now, conf)
         after = find_overdue(now, conf)
         # Its Version has a job now, which takes the lease over.
-        after[STALE_LEASES] = 0
-        for kind in before | after:
-            self.report.count(kind, found=before[kind], left=after[kind])
+        after.counts[STALE_LEASES] = 0
+        self._take_over(before, after)
 
-    def _look_for_originals(self) -> None:
-        lost = find_missing_originals()
+    def _reconcile_mail(self) -> None:
+        now = timezone.now()
+        found = len(find_overdue_mail(now))
+        if found and not self.is_dry:
+            reconcile_mail(now)
+        self.report.count(OVERDUE_MAIL, found=found, left=len(find_overdue_mail(now)))
+
+    def _take_over(self, before: Findings, after: Findings) -> None:
+        for kind in before.counts | after.counts:
+            self.report.count(kind, found=before.counts[kind], left=after.counts[kind])
+            self.report.leave(kind, after.names[kind])
+
+    def _look_for_staged(self) -> None:
+        lost = find_missing_staged()
         self.report.found[MISSING_ORIGINALS] += len(lost)
-        self.report.notes += [f"The original of {version} is not in the staging store." for version in lost]
+        self.report.leave(MISSING_ORIGINALS, (f"{version} in staging" for version in lost))
+
+    def _audit_originals(self) -> None:
+        audit = OriginalsRound()
+        bar = self.progress.add_task("kept originals", total=Version.objects.count())
+        while not audit.is_over:
+            audit.step(with_checksum=True)
+            self.progress.advance(bar, STEP_VERSIONS)
+        for damage in audit.damages:
+            self.report.found[_OF_ORIGINAL[damage.kind]] += 1
+            self.report.leave(_OF_ORIGINAL[damage.kind], [damage.name])
 
     def _sweep(self, alias: str) -> None:
         sweep = SweepRound(alias=alias, is_dry=self.is_dry, is_forced=self.is_forced)
@@ -202,6 +194,9 @@ class _Doctor:
         self.report.count(
             ORPHAN_FILES, found=sweep.orphans, left=sweep.orphans if is_untouched else waiting + sweep.refused
         )
+        # What is still to be removed has been seen, unless nothing is to be written.
+        seen = Sighting.objects.filter(store=alias).order_by("seen_at", "key").values_list("key", flat=True)
+        self.report.leave(ORPHAN_FILES, sweep.names if self.is_dry else seen[:NAMES_MAX])
         if sweep.is_braked:
             self._note_brake(f"{sweep.ripe} of {sweep.files} files in {alias} have no row")
 
@@ -215,19 +210,37 @@ class _Doctor:
             self.report.found[_OF_KIND[kind]] += count
         if audit.is_braked:
             self._note_brake(f"{audit.new} of {audit.renditions} renditions are wrong")
-        if not self.is_dry:
-            self._repair(audit)
+        self._point(audit)
+        to_repair = [] if self.is_dry else audit.by_version()
+        self._repair(to_repair)
+        tried = {damage for _, damages in to_repair for damage in damages}
+        self._leave(damage for damage in audit.damages if damage not in tried)
 
-    def _repair(self, audit: AuditRound) -> None:
-        to_repair = audit.by_version()
+    def _point(self, audit: AuditRound) -> None:
+        """Have each Media serve its Ready Version."""
+        self.report.found[WRONG_CURRENT] += len(audit.misled)
+        if self.is_dry:
+            self.report.leave(WRONG_CURRENT, audit.misled)
+            return
+        for media_id in audit.misled:
+            repair_current(media_id)
+        self.report.repaired[WRONG_CURRENT] += len(audit.misled)
+
+    def _repair(self, to_repair: list[tuple[int, list[Damage]]]) -> None:
         bar = self.progress.add_task("repairs", total=len(to_repair))
         for version_id, damages in to_repair:
             outcomes = repair_version(version_id, timezone.now())
             # What is not wrong any more was put right by another.
-            left = Counter(damage.kind for damage, outcome in outcomes.items() if outcome in _NEEDS_A_PERSON)
+            needy = [damage for damage, outcome in outcomes.items() if outcome in _NEEDS_A_PERSON]
+            left = Counter(damage.kind for damage in needy)
+            self._leave(needy)
             for kind, count in Counter(damage.kind for damage in damages).items():
                 self.report.repaired[_OF_KIND[kind]] += max(0, count - left[kind])
             self.progress.advance(bar)
+
+    def _leave(self, damages: Iterable[Damage]) -> None:
+        for damage in damages:
+            self.report.leave(_OF_KIND[damage.kind], [damage.name])
 
     def _note_brake(self, what: str) -> None:
         self.report.notes.append(

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.core.checks import ERROR, CheckMessage, run_checks
 from django.db import connection
+from django.db.models import Q
 
 from vernier.cli.errors import tell_checks
 from vernier.media.models import Media, Version
 from vernier.media.reconcile import BATCH_ROWS, is_lost, live_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from django.db.models import QuerySet
 
     from vernier.media.conf import MediaSettings
 
 # A damaged database has one cause, whatever the number of its symptoms.
 _DATABASE_ERRORS_MAX = 20
+# So many of each kind are named: enough to see what they have in common.
+NAMES_MAX = 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """How much of each kind there is, and what the first of each are called."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    names: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, kind: str, names: Iterable[object], *, count: int | None = None) -> None:
+        """Add what is named, or `count` of which these are the first."""
+        listed = [str(name) for name in names]
+        self.counts[kind] += len(listed) if count is None else count
+        self.names[kind] += listed[: NAMES_MAX - len(self.names[kind])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +73,28 @@ def check_system() -> Checked:
     return Checked(errors=_sentences(errors), notes=linked + _sentences(others))
 
 
-def find_overdue(now: datetime, conf: MediaSettings) -> Counter[str]:
-    """Count what reconcile would put right."""
-    found: Counter[str] = Counter()
+def find_overdue(now: datetime, conf: MediaSettings) -> Findings:
+    """Count and name what reconcile would put right."""
+    found = Findings()
     for batch in find_unfinished(now, conf):
         claimable = [version for version in batch if version.attempts < conf.max_attempts]
         live = live_jobs(conf) if claimable else None
-        found["lost_jobs"] += sum(is_lost(version, live, now, conf) for version in claimable)
-        found["stale_leases"] += sum(version.status == Version.Status.PROCESSING for version in claimable)
-        found["spent_attempts"] += len(batch) - len(claimable)
-    overdue = now - timedelta(seconds=2 * conf.reconcile_seconds)
-    versions = Version.objects.to_clean_up(now=overdue).filter(media__deleted_at=None)
-    found["overdue_cleanups"] = versions.count() + Media.objects.to_clean_up(now=overdue).count()
-    refused = Version.objects.refused().filter(media__deleted_at=None)
-    found["refused_cleanups"] = refused.count() + Media.objects.refused().count()
-    found["overdue_originals"] = Version.objects.exclude(staging_key="").filter(staging_delete_at__lte=now).count()
+        found.add("lost_jobs", [version for version in claimable if is_lost(version, live, now, conf)])
+        found.add("stale_leases", [version for version in claimable if version.status == Version.Status.PROCESSING])
+        found.add("spent_attempts", [version for version in batch if version not in claimable])
+    # What has become due since then is on its way.
+    recent = Q(cleanup_at__gt=now - timedelta(seconds=2 * conf.reconcile_seconds), cleanup_at__lte=now)
+    versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)
+    _add_rows(found, "overdue_cleanups", versions.exclude(recent))
+    _add_rows(found, "overdue_cleanups", Media.objects.to_clean_up(now=now).exclude(recent))
+    _add_rows(found, "refused_cleanups", Version.objects.refused().filter(media__deleted_at=None))
+    _add_rows(found, "refused_cleanups", Media.objects.refused())
+    _add_rows(found, "overdue_originals", Version.objects.to_discard(now=now))
     return found
+
+
+def _add_rows(found: Findings, kind: str, rows: QuerySet[Version] | QuerySet[Media]) -> None:
+    found.add(kind, rows.order_by("pk")[:NAMES_MAX], count=rows.count())
 
 
 def find_unfinished(now: datetime, conf: MediaSettings) -> Iterator[list[Version]]:

@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import OperationalError, connections
+from django.utils import timezone
 
+from vernier.authors.forget import forget_expired
+from vernier.authors.notices import tell_missed
 from vernier.engines.heartbeat import remove_stale_heartbeats
 from vernier.engines.ox import prune
+from vernier.indieauth.prune import prune as prune_indieauth
+from vernier.mail.reconcile import reconcile_mail
 from vernier.media.exceptions import HandedBack
-from vernier.media.pace import AuditTicks, SweepTicks
+from vernier.media.pace import AuditTicks, OriginalsTicks, SweepTicks
 from vernier.media.reconcile import reconcile
+from vernier.posts.write import prune_retry_keys
 from vernier.site.data_directory import RUN
 from vernier.site.metrics import record_findings
 from vernier.sqlite.checkpoint import Checkpointer
@@ -34,6 +40,8 @@ PRUNE_SECONDS = 600.0
 # One bounded step each time: an archive of 100,000 files is through in some hours, for a thousandth of a core.
 SWEEP_SECONDS = 30.0
 AUDIT_SECONDS = 30.0
+# Sessions and links that have expired are refused in any case; deleting them only saves room.
+FORGET_SECONDS = 24 * 3600.0
 # What a job did is of interest while somebody may still be looking into it.
 FINISHED_JOBS_KEPT = timedelta(days=1)
 # Far beyond the age at which a worker counts as silent.
@@ -63,8 +71,11 @@ class Housekeeping:
         self._chores = (
             Chore(name="checkpoint", every_seconds=TICK_SECONDS, do=self._checkpointer.tick),
             Chore(name="reconcile", every_seconds=settings.VERNIER_MEDIA["RECONCILE_SECONDS"], do=_reconcile),
+            Chore(name="mail", every_seconds=settings.VERNIER_MEDIA["RECONCILE_SECONDS"], do=_reconcile_mail),
+            Chore(name="forget", every_seconds=FORGET_SECONDS, do=_forget),
             Chore(name="sweep", every_seconds=SWEEP_SECONDS, do=SweepTicks().tick),
             Chore(name="audit", every_seconds=AUDIT_SECONDS, do=AuditTicks(on_tick=self._require_running).tick),
+            Chore(name="originals", every_seconds=AUDIT_SECONDS, do=OriginalsTicks().tick),
             Chore(name="prune", every_seconds=PRUNE_SECONDS, do=lambda: prune(FINISHED_JOBS_KEPT)),
             Chore(
                 name="heartbeats",
@@ -116,6 +127,20 @@ class Housekeeping:
 def _reconcile() -> None:
     """Reconcile, and leave what was found for `/metrics`."""
     record_findings(asdict(reconcile()))
+
+
+def _forget() -> None:
+    """Delete what nobody can use any more: sessions, codes, keys."""
+    now = timezone.now()
+    forget_expired(now)
+    prune_indieauth(now)
+    prune_retry_keys(now=now)
+
+
+def _reconcile_mail() -> None:
+    """Mail what no signal has had mailed, and ring what has lost its job."""
+    tell_missed()
+    reconcile_mail()
 
 
 def _do(chore: Chore) -> None:

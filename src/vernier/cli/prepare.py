@@ -24,12 +24,16 @@ from vernier.site.data_directory import (
     require_writable,
 )
 from vernier.site.exceptions import VernierError
-from vernier.sqlite.backup import copy_database
+from vernier.sqlite.backup import clear_parts, copy_database, keep_newest
 from vernier.sqlite.file_lock import FileLock
 from vernier.sqlite.write_ahead_log import draw_identity, has_foreign_log, log_of
 
 if TYPE_CHECKING:
     from vernier.site.environment import Environment
+
+
+# Each is as large as the database; so many versions back is further than anybody goes.
+_BACKUPS_KEPT = 5
 
 
 def prepare(*, is_server: bool = False, is_supervised: bool = False) -> None:
@@ -127,4 +131,6 @@ def _back_up(directory: Path) -> None:
     backups = directory / BACKUPS
     backups.mkdir(mode=0o700, exist_ok=True)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    clear_parts(backups)
     copy_database(Path(settings.DATABASES["default"]["NAME"]), backups / f"{stamp}-{DATABASE}")
+    keep_newest(backups, f"????????T*Z-{DATABASE}", count=_BACKUPS_KEPT)

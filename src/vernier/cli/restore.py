@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from vernier.cli import prepare
-from vernier.cli.backup import Contents, bar, count_contents, database, require_sound
+from vernier.cli.backup import Contents, bars, count_contents, database, describe_damaged, find_damaged, require_sound
 from vernier.media.storages import COPY_BYTES
 from vernier.site.data_directory import BACKUPS, DATABASE, make_data_directory, require_writable
 from vernier.site.exceptions import VernierError
@@ -88,7 +88,7 @@ def _copied_in(file: Path, directory: Path) -> Iterator[Path]:
         left.unlink()
     copy = directory / _PART.format(secrets.token_hex(4))
     try:
-        with bar("Copying") as on_progress:
+        with bars("Copying") as (on_progress,):
             _copy(file, copy, on_progress)
             if log_of(file).exists():
                 _copy(log_of(file), log_of(copy), on_progress)
@@ -123,8 +123,14 @@ def _check(copy: Path, file: Path, *, is_forced: bool) -> Contents:
     require_sound(copy, file)
     with closing(open_unchanging(copy)) as opened:
         contents = count_contents(opened)
-    if not (contents.is_complete or is_forced):
+        if is_forced:
+            return contents
+        with bars("Checking") as (on_progress,):
+            damaged = find_damaged(opened, on_progress)
+    if not contents.is_complete:
         raise VernierError(f"{file} is not complete: {contents}. With --force it is restored as it is.")
+    if damaged:
+        raise VernierError(f"{file} has {describe_damaged(damaged)}. With --force it is restored as it is.")
     return contents
 
 
@@ -153,7 +159,8 @@ def _replace(copy: Path, directory: Path) -> Path | None:
 def _free_name(directory: Path) -> Path:
     backups = directory / BACKUPS
     backups.mkdir(mode=0o700, exist_ok=True)
-    return backups / f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%fZ')}-{DATABASE}"
+    # Of another name than the copies that are made before a migration, of which old ones are removed.
+    return backups / f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%fZ')}-before-restore-{DATABASE}"
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core import checks
+from django.utils import timezone
 
+from vernier.authors.sign_in_link import invite_first_author
 from vernier.cli.children import END_SECONDS, RESTART_SECONDS_MAX, Child
 from vernier.cli.errors import tell_checks
 from vernier.cli.housekeeping import Housekeeping
@@ -80,8 +82,9 @@ def _serve(opened: socket.socket, workers: int, directory: Path) -> int:
     children = [Child("web", ["web", "--fd", str(descriptor)], pass_fds=(descriptor,))]
     children += [Child(f"worker {number}", ["worker"]) for number in range(1, workers + 1)]
     housekeeping = Housekeeping(directory)
+    invitation = invite_first_author(now=timezone.now())
     housekeeping.start()
-    threading.Thread(target=_tell_when_ready, args=[opened, directory], name="ready", daemon=True).start()
+    threading.Thread(target=_tell_when_ready, args=[opened, directory, invitation], name="ready", daemon=True).start()
     try:
         return _supervise(children, signals)
     finally:
@@ -113,8 +116,8 @@ def _end(children: list[Child], signals: Signals) -> None:
             return
 
 
-def _tell_when_ready(opened: socket.socket, directory: Path) -> None:
-    """Print the address once a worker lives and the site answers that it is well."""
+def _tell_when_ready(opened: socket.socket, directory: Path, invitation: str | None) -> None:
+    """Print the address, and the way in for a first author, once a worker lives and the site is well."""
     started_at = time.time()
     while not _is_ready(opened, directory, started_at):
         if time.time() - started_at > READY_SECONDS_MAX:
@@ -122,6 +125,17 @@ def _tell_when_ready(opened: socket.socket, directory: Path) -> None:
             return
         time.sleep(_READY_POLL_SECONDS)
     print(f"Vernier is ready at {url_of(opened)}", flush=True)
+    if invitation is not None:
+        print(
+            f"There is no author yet. Make the first one, within 24 hours: {_base_url(opened)}{invitation}",
+            flush=True,
+        )
+
+
+def _base_url(opened: socket.socket) -> str:
+    """Return the address that readers use: the settings were read before the socket had one."""
+    environment = settings.ENVIRONMENT
+    return str(environment["BASE_URL"]) if environment.is_given("BASE_URL") else url_of(opened)
 
 
 def _is_ready(opened: socket.socket, directory: Path, started_at: float) -> bool:

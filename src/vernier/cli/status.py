@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
@@ -15,6 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from vernier.engines.ox import count_jobs
+from vernier.mail.counts import count_mail
 from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.sqlite.checks import check_library
@@ -59,6 +61,7 @@ def status(now: datetime) -> dict[str, Any]:
         "versions": _versions(),
         "jobs": {"queued": jobs.queued, "running": jobs.running},
         "oldest_pending_seconds": _oldest_seconds(Version.Status.PENDING, "accepted_at", now),
+        "mail": asdict(count_mail(now)),
         "failures": _failures(),
     }
 
@@ -70,6 +73,7 @@ def as_text(report: dict[str, Any], *, oldest_processing_seconds: float | None) 
         _age("Oldest pending upload", report["oldest_pending_seconds"], style="yellow"),
         _age("Oldest processing upload", oldest_processing_seconds, style="cyan"),
         Text(f"Jobs: {report['jobs']['queued']} queued, {report['jobs']['running']} running"),
+        *_mail(report["mail"]),
         *map(_failure, report["failures"]),
         *(Text.assemble(("Warning", "yellow"), f": {warning}") for warning in _warnings()),
     ]
@@ -126,6 +130,14 @@ def _counts(versions: dict[str, int]) -> Iterator[Text]:
 
 def _age(name: str, seconds: float | None, *, style: str) -> Text:
     return Text.assemble(f"{name}: ", "none" if seconds is None else (f"{seconds:.0f} s", style))
+
+
+def _mail(mail: dict[str, Any]) -> Iterator[Text]:
+    """Yield a line about mail where there is something to say."""
+    if mail["unsent"] or mail["failed"]:
+        yield Text(f"Mail: {mail['unsent']} to be sent, {mail['failed']} failed today") + Text(
+            ", the mail server takes none" if mail["is_paused"] else "", style="red"
+        )
 
 
 def _failure(failure: dict[str, Any]) -> Text:

@@ -11,6 +11,7 @@ from vernier.cli.children import end_with_parent
 from vernier.cli.housekeeping import Housekeeping
 from vernier.engines.heartbeat import heartbeat_file
 from vernier.engines.ox import drain_until_signal, run_worker
+from vernier.mail.reconcile import reconcile_mail
 from vernier.media.reconcile import reconcile
 from vernier.site.data_directory import RUN
 
@@ -23,6 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.drain:
         # Work that has lost its job is due as well.
         reconcile()
+        reconcile_mail()
         drain_until_signal()
         return 0
     if arguments.supervised:

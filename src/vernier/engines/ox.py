@@ -5,13 +5,14 @@ The engine only rings: attempts, delays and leases are in the Version's row.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Count, Q
-from django.tasks import DEFAULT_TASK_BACKEND_ALIAS, task_backends
+from django.tasks import DEFAULT_TASK_BACKEND_ALIAS, DEFAULT_TASK_QUEUE_NAME, task_backends
 from django.utils import timezone
 from django_ox import worker as ox
 from django_ox.management.commands.ox_worker import install_stop_handlers
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 # Finished rows that one clean-up deletes: its transaction stays short, the next one takes the rest.
 PRUNE_BATCH_ROWS = 500
+# The queue of jobs that wait for other servers, and how often an idle worker looks into it.
+NETWORK_QUEUE = "network"
+NETWORK_POLL_SECONDS = 1.0
+_NETWORK_JOIN_SECONDS = 3.0
 
 _FINISHED = (OxTask.Status.SUCCESSFUL, OxTask.Status.DISCARDED, OxTask.Status.FAILED, OxTask.Status.LOST)
 
@@ -51,12 +56,21 @@ class Worker(ox.Worker):
 
 
 def run_worker(*, heartbeat: Path, poll_seconds: float) -> None:
-    """Run jobs until SIGTERM or SIGINT; a second signal ends the process on the spot."""
-    worker = _configured_worker(heartbeat=heartbeat, poll_seconds=poll_seconds)
+    """Run jobs until SIGTERM or SIGINT; a second signal ends the process on the spot.
+
+    Jobs that wait for other servers have a thread of their own: images do not wait behind a mail server that hangs.
+    """
+    worker = _configured_worker(heartbeat=heartbeat, poll_seconds=poll_seconds, queues=[DEFAULT_TASK_QUEUE_NAME])
+    network = ox.Worker(queues=[NETWORK_QUEUE], concurrency=1, poll_interval=NETWORK_POLL_SECONDS)
+    thread = threading.Thread(target=network.run, name="network", daemon=True)
     retire = install_stop_handlers(worker)
+    thread.start()
     try:
         worker.run()
     finally:
+        network.request_stop()
+        # What is still in the middle of a conversation then is done again: its row says that it is not over.
+        thread.join(_NETWORK_JOIN_SECONDS)
         retire()
         heartbeat.unlink(missing_ok=True)
 
@@ -113,8 +127,11 @@ def prune(older_than: timedelta, *, now: datetime | None = None) -> int:
     return len(old)
 
 
-def _configured_worker(*, heartbeat: Path | None = None, poll_seconds: float = 1) -> ox.Worker:
+def _configured_worker(
+    *, heartbeat: Path | None = None, poll_seconds: float = 1, queues: list[str] | None = None
+) -> ox.Worker:
     return ox.worker_class()(
+        queues=queues,
         concurrency=1,
         poll_interval=poll_seconds,
         heartbeat_file=None if heartbeat is None else str(heartbeat),

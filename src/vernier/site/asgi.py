@@ -14,7 +14,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vernier.site.settings")
 _django = cast("ASGI3Application", get_asgi_application())
 
 # Their models load once Django is set up.
+from vernier.editor.uploads import ENDPOINTS as EDITOR_ENDPOINTS  # noqa: E402
+from vernier.media_api.form_handler import FormHandler  # noqa: E402
 from vernier.media_api.upload import UploadHandler  # noqa: E402
+from vernier.micropub.uploads import ENDPOINTS as MICROPUB_ENDPOINTS  # noqa: E402
 from vernier.site.guard import BodyGuard  # noqa: E402
 
-application = UploadHandler(BodyGuard(_django))
+application = UploadHandler(FormHandler(BodyGuard(_django), [*EDITOR_ENDPOINTS, *MICROPUB_ENDPOINTS]))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asgiref.typing import HTTPDisconnectEvent, HTTPRequestEvent
-
-from vernier.media_api.body import Body, ClientGone
+from vernier.media_api.body import Body, ClientGone, replay
 from vernier.media_api.conf import media_api_settings
 from vernier.media_api.errors import ApiError
-from vernier.media_api.upload import respond
+from vernier.media_api.respond import respond
 
 if TYPE_CHECKING:
     from asgiref.typing import (
         ASGI3Application,
         ASGIReceiveCallable,
-        ASGIReceiveEvent,
         ASGISendCallable,
         HTTPScope,
         Scope,
@@ -43,7 +40,7 @@ class BodyGuard:
         except ApiError as error:
             await respond(send, body, error.response())
             return
-        await self._app(scope, _replay(content, receive), send)
+        await self._app(scope, replay(content, receive), send)
 
 
 def _has_body(scope: HTTPScope) -> bool:
@@ -60,18 +57,3 @@ async def _read(body: Body) -> bytes:
         if len(content) > BODY_BYTES_MAX:
             raise ApiError(413, "too_large", f"The body has more than {BODY_BYTES_MAX} bytes.")
     return bytes(content)
-
-
-def _replay(content: bytes, receive: ASGIReceiveCallable) -> ASGIReceiveCallable:
-    """Return a `receive` that gives the body in one piece, and then waits for the client to go."""
-    pieces = [content]
-
-    async def replay() -> ASGIReceiveEvent:
-        if pieces:
-            return HTTPRequestEvent(type="http.request", body=pieces.pop(), more_body=False)
-        while True:
-            event = await receive()
-            if event["type"] == "http.disconnect":
-                return HTTPDisconnectEvent(type="http.disconnect")
-
-    return replay

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,12 @@ _SWITCH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
+
+
+MAIL_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.:-]*[a-z0-9])?|\[?[0-9a-f:.]+\]?")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_PORT_MAX = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +116,79 @@ def time_zone() -> Kind:
             raise ValueError(given) from error
 
     return Kind(parse=parse, valid="the name of a time zone, such as Europe/Berlin")
+
+
+def template() -> Kind:
+    """Take an address that has the place for another one, percent-encoded, in its path or query."""
+
+    def parse(given: str) -> str:
+        parts = urlsplit(given.strip())
+        is_plain = given.strip().isascii() and given.strip().isprintable() and " " not in given.strip()
+        has_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        _require(is_plain and has_host and "@" not in parts.netloc and "{url}" in parts.path + parts.query)
+        return given.strip()
+
+    return Kind(parse=parse, valid="an http:// or https:// address in which {url} stands for the one to forget")
+
+
+def dotted_path() -> Kind:
+    def parse(given: str) -> str:
+        words = given.strip().split(".")
+        # A module and a name in it.
+        _require(len(words) >= 2 and all(word.isidentifier() for word in words))  # noqa: PLR2004
+        return given.strip()
+
+    return Kind(parse=parse, valid="the dotted path of a function, such as mysite.cache.purge")
+
+
+def hosts() -> Kind:
+    """Take host names or addresses, with commas between them."""
+
+    def parse(given: str) -> tuple[str, ...]:
+        words = tuple(word.strip().lower() for word in given.split(",") if word.strip())
+        _require(bool(words) and all(_HOST.fullmatch(word) for word in words))
+        return words
+
+    return Kind(parse=parse, valid="one or more host names, with commas between them")
+
+
+def ports() -> Kind:
+    def parse(given: str) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in given.split(",") if word.strip())
+        _require(bool(words) and all(word.isascii() and word.isdigit() for word in words))
+        _require(all(1 <= int(word) <= _PORT_MAX for word in words))
+        return words
+
+    return Kind(parse=parse, valid=f"one or more numbers from 1 to {_PORT_MAX}, with commas between them")
+
+
+def mail_server() -> Kind:
+    """Take the address of a mail server: `smtp` (plain), `smtp+starttls` or `smtps`."""
+
+    def parse(given: str) -> str:
+        parts = urlsplit(given.strip())
+        _require(parts.scheme in MAIL_PORTS and bool(parts.hostname) and parts.port != 0)
+        _require(parts.path in {"", "/"} and not parts.query and not parts.fragment)
+        return given.strip()
+
+    return Kind(parse=parse, valid="an address such as smtp+starttls://user:password@mail.example.org:587")
+
+
+def email_address() -> Kind:
+    def parse(given: str) -> str:
+        name, at, host = given.strip().rpartition("@")
+        _require(bool(name and at) and given.strip().isprintable() and bool(_HOST.fullmatch(host.lower())))
+        return given.strip()
+
+    return Kind(parse=parse, valid="a mail address, such as site@example.org")
+
+
+def language() -> Kind:
+    def parse(given: str) -> str:
+        _require(bool(_LANGUAGE.fullmatch(given.strip())))
+        return given.strip()
+
+    return Kind(parse=parse, valid="a language tag, such as en or pt-BR")
 
 
 def _require(valid: bool) -> None:  # noqa: FBT001

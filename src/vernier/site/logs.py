@@ -30,6 +30,8 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             "python_multipart": {"level": "ERROR"},
+            # What other sites do wrong is none either.
+            "urllib3": {"level": "ERROR"},
             # The engine tells of every claim and end of a job; the transitions of the rows say the same in our words.
             "django_ox": {"level": level if level == "DEBUG" else "WARNING"},
             "django.tasks": {"level": level if level == "DEBUG" else "WARNING"},

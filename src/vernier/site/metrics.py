@@ -23,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from vernier.engines.ox import count_jobs
+from vernier.mail.counts import count_mail
 from vernier.media.models import Version
 from vernier.site.data_directory import RUN
 
@@ -79,6 +80,7 @@ def collect(now: datetime) -> Iterator[Metric]:
     """Yield every metric."""
     yield from _unfinished(now)
     yield from _jobs()
+    yield from _mail(now)
     yield _failures(now)
     yield from _recent(now)
     yield _findings()
@@ -160,6 +162,14 @@ def _jobs() -> Iterator[Metric]:
             Sample(labels={"state": "running"}, value=jobs.running),
         ),
     )
+
+
+def _mail(now: datetime) -> Iterator[Metric]:
+    counts = count_mail(now)
+    unsent = (Sample(value=counts.unsent),)
+    failed = (Sample(value=counts.failed),)
+    yield Metric(name="vernier_mail_unsent", help="Mail that is still to be sent.", samples=unsent)
+    yield Metric(name="vernier_mail_failed_day", help="Mail that has failed in the last 24 hours.", samples=failed)
 
 
 def _failures(now: datetime) -> Metric:

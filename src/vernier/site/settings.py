@@ -12,11 +12,14 @@ from vernier.media.variants import DEFAULT_VARIANTS, FALLBACK
 from vernier.site import data_directory
 from vernier.site.environment import read_environment
 from vernier.site.logs import logging_settings
+from vernier.site.mailers import mailers
 from vernier.sqlite.options import sqlite_options
 
 # How long a job may stay unrenewed before another worker runs it. Not longer than the lease of the work itself,
 # which would then wait for it.
 _JOB_LOCK_SECONDS_MAX = 30
+# The queue of what waits for other servers, see `engines.ox.run_worker`.
+NETWORK_QUEUE = "network"
 # How often an idle worker looks for a job: what an upload waits for its worker at most.
 JOB_POLL_SECONDS = 0.1
 # What purges by PURGE_URL where the operator has no function of their own.
@@ -38,9 +41,15 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     # Without discovery: `urls` loads the admin's modules, and a worker or a command does not.
     "django.contrib.admin.apps.SimpleAdminConfig",
+    "vernier.mail",
     "vernier.authors",
     "vernier.media",
     "vernier.media_api",
+    "vernier.posts",
+    "vernier.pages",
+    "vernier.editor",
+    "vernier.micropub",
+    "vernier.indieauth",
     "vernier.sqlite",
     "django_ox",
 ]
@@ -67,6 +76,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "vernier.pages.context.site",
             ]
         },
     }
@@ -94,6 +104,7 @@ STORAGES = {
 TASKS = {
     "default": {
         "BACKEND": "django_ox.backend.OxBackend",
+        "QUEUES": ["default", NETWORK_QUEUE],
         "OPTIONS": {
             "LOCK_TIMEOUT": min(_JOB_LOCK_SECONDS_MAX, ENVIRONMENT["LEASE_SECONDS"]),
             "WORKER_CLASS": "vernier.engines.ox.Worker",
@@ -130,8 +141,53 @@ VERNIER_MEDIA_API = {
     "PURGE_URL": ENVIRONMENT["PURGE_URL"],
     "PURGE_METHOD": ENVIRONMENT["PURGE_METHOD"],
 }
+VERNIER_PAGES = {
+    "TITLE": ENVIRONMENT["SITE_TITLE"] or _base_url.hostname,
+    "LANGUAGE": ENVIRONMENT["LANGUAGE"],
+    "DISCOVERY": ("vernier.indieauth.discovery.discovery_links", "vernier.micropub.discovery.discovery_links"),
+}
+VERNIER_MICROPUB = {
+    "STRICT": ENVIRONMENT["MICROPUB_STRICT"],
+    "PHOTO_HOSTS": ENVIRONMENT["PHOTO_HOSTS"],
+    "QUEUE": NETWORK_QUEUE,
+}
+VERNIER_NET = {
+    "PORTS": tuple(int(port) for port in ENVIRONMENT["FETCH_PORTS"]),
+    "PRIVATE_HOSTS": ENVIRONMENT["FETCH_PRIVATE_HOSTS"],
+    "USER_AGENT_URL": ENVIRONMENT["BASE_URL"],
+}
 VERNIER_METRICS_PUBLIC = ENVIRONMENT["METRICS_PUBLIC"]
 
+MAILERS = mailers(ENVIRONMENT["EMAIL_URL"])
+VERNIER_MAIL = {
+    "ENABLED": ENVIRONMENT["EMAIL_URL"] is not None,
+    "SITE_URL": ENVIRONMENT["BASE_URL"],
+    "QUEUE": NETWORK_QUEUE,
+}
+DEFAULT_FROM_EMAIL = ENVIRONMENT["EMAIL_FROM"] or f"noreply@{_base_url.hostname}"
+
+LOGIN_URL = "/login"
+LOGIN_REDIRECT_URL = "/editor/"
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ("username", "display_name", "email")},
+    },
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+# A month without a visit, and the author signs in again.
+SESSION_COOKIE_AGE = 30 * 24 * 3600
+# In the memory of the one web process. It holds the counts of failed sign-ins: many, so that no flood of names and
+# addresses washes out the one that matters.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
+}
+CSRF_FAILURE_VIEW = "vernier.editor.refused.csrf_failed"
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT["BASE_URL"]]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _is_https
 CSRF_COOKIE_HTTPONLY = SESSION_COOKIE_HTTPONLY = True
@@ -143,12 +199,16 @@ SECURE_CSP = {
     "default-src": [CSP.NONE],
     "script-src": [CSP.SELF],
     "style-src": [CSP.SELF],
-    "img-src": [CSP.SELF],
+    # Photos that a post links are on other sites; those that are just being uploaded, in the browser alone.
+    "img-src": [CSP.SELF, "https:", "http:", "data:", "blob:"],
     "connect-src": [CSP.SELF],
     "form-action": [CSP.SELF],
     "base-uri": [CSP.NONE],
     "frame-ancestors": [CSP.NONE],
 }
+
+# As many as `media_api.form_intake` lets through: a post may have a thousand properties.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1100
 
 USE_TZ = True
 TIME_ZONE = ENVIRONMENT["TIME_ZONE"]

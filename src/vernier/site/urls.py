@@ -3,21 +3,27 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from vernier.site.admin_files import admin_file
 from vernier.site.health import healthz
-from vernier.site.home import home
 from vernier.site.metrics import metrics
+from vernier.site.static_files import static_file
 
 admin.autodiscover()
 
 urlpatterns = [
-    path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
-    path("static/admin/<path:name>", admin_file, name="admin_file"),
+    path("static/<path:name>", static_file, name="static_file"),
     path("", include("vernier.media_api.urls")),
+    path("", include("vernier.authors.urls")),
+    path("", include("vernier.indieauth.urls")),
+    path("", include("vernier.micropub.urls")),
+    path("", include("vernier.editor.urls")),
+    # Last: it answers for every address that nothing else is at.
+    path("", include("vernier.pages.urls")),
 ]
 
-handler404 = "vernier.site.home.not_found"
-handler500 = "vernier.site.home.server_error"
+handler400 = "vernier.pages.errors.bad_request"
+handler403 = "vernier.pages.errors.forbidden"
+handler404 = "vernier.pages.errors.not_found"
+handler500 = "vernier.pages.errors.server_error"
