@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from vernier.media.child.limits import CAP_SYS_NICE, drop_capabilities
 from vernier.media.images import Picture
 from vernier.media.variants import DEFAULT_VARIANTS, required_variants
+
+# As for the children of the worker: root's encoder would be a real-time process.
+drop_capabilities(keep=~(1 << CAP_SYS_NICE))
 
 
 def render_all(path: str) -> int:

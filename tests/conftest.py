@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from vernier.media.child.limits import CAP_SYS_NICE, drop_capabilities
+
+# Some tests encode in this process, where the encoder would make root's a real-time process, with all that it starts.
+drop_capabilities(keep=~(1 << CAP_SYS_NICE))
+
 
 @pytest.fixture(autouse=True)
 def clean_staging():

@@ -80,6 +80,23 @@ def test_j10__renditions_are_encoded_one_after_another_with_few_threads(tmp_path
     assert max(threads) <= THREADS_MAX
 
 
+def test_encoder__gets_no_real_time_priority(tmp_path):
+    """SVT-AV1 takes it where it may, and everything else on the machine would wait."""
+    path, policies = tmp_path / "noise.png", set()
+    Image.effect_noise((400, 300), 90).save(path)
+
+    def look():
+        threads = (thread.id for child in children() for thread in child.threads())
+        policies.update(os.sched_getscheduler(thread) for thread in threads)
+
+    with open_renderer(
+        str(path), image_type="png", variants=DEFAULT_VARIANTS, settings=SETTINGS, on_tick=look
+    ) as renderer:
+        renderer.render(DEFAULT_VARIANTS[0])
+        look()
+    assert policies == {os.SCHED_OTHER}
+
+
 def test_many_jobs__at_once():
     with ThreadPoolExecutor(4) as threads:
         assert {measured.size.height for measured in threads.map(_use, [PLAIN] * 12)} == {80}

@@ -15,6 +15,9 @@ _PR_SET_NO_NEW_PRIVS = 38
 # linux/capability.h: the third version, with two sets of 32 capabilities, each of three words.
 _CAPABILITY_VERSION = 0x20080522
 _CAPABILITY_WORDS = 6
+# The numbers of two capabilities: reading whatever file is named, and taking any priority.
+CAP_DAC_READ_SEARCH = 2
+CAP_SYS_NICE = 23
 
 # The lowest priority: pages stay quick while images drain.
 _NICE = 19
@@ -37,6 +40,20 @@ def settle() -> None:
     _offer_to_oom_killer()
     _leave_network()
     os.nice(_NICE)
+    # Of root's all but one: the original may be another user's file. Where it can, the encoder SVT-AV1 makes itself a
+    # real-time process, for which everything else on the machine waits.
+    drop_capabilities(keep=1 << CAP_DAC_READ_SEARCH)
+
+
+def drop_capabilities(*, keep: int) -> None:
+    """Give up what capabilities the process has that are not in `keep`, a set of bits (capabilities(7))."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * _CAPABILITY_WORDS)()
+    _LIBC.capget(header, sets)
+    for number in range(_CAPABILITY_WORDS):
+        # Effective, permitted and inheritable of the lower 32, then of the higher ones.
+        sets[number] &= keep >> 32 * (number // 3) & 0xFFFFFFFF
+    _LIBC.capset(header, sets)
 
 
 def die_with(parent: int) -> None:
@@ -81,12 +98,7 @@ def _leave_network() -> None:
             os.unshare(os.CLONE_NEWNET)
         else:
             os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNET)
-            _drop_capabilities()
+            # What the new user namespace grants within itself widens what of the kernel can be reached.
+            drop_capabilities(keep=0)
     except OSError:
         return
-
-
-def _drop_capabilities() -> None:
-    """Give back what a new user namespace grants within itself: it widens what of the kernel can be reached."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    _LIBC.capset(header, (ctypes.c_uint32 * _CAPABILITY_WORDS)())
