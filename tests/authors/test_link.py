@@ -120,6 +120,7 @@ def test_first_author__without_password(invitation):
     [
         {"username": ""},
         {"username": "an n"},
+        {"username": ".."},
         {"username": "ann", "password": "short"},
         {"username": "annannannann", "password": "annannannann"},
     ],

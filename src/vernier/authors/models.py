@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models
 from django.utils import timezone
 
@@ -34,6 +35,12 @@ class Author(AbstractUser):
     photo = models.ForeignKey("media.Media", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     # Addresses of the same person elsewhere, shown with rel=me.
     links = models.JSONField(default=list, blank=True)
+
+    def clean(self) -> None:
+        super().clean()
+        # Browsers would leave it out of the address of the author's page.
+        if self.username in {".", ".."}:
+            raise ValidationError(f"The name {self.username!r} is no part of an address; valid is one with letters.")
 
     @property
     def shown_name(self) -> str:
