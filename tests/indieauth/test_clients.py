@@ -91,6 +91,13 @@ def test_ia_08__names_of_h_apps(html, name):
     assert read_client_page(html, link_headers=(), base="https://app.example/").name == name
 
 
+@pytest.mark.parametrize("rest", ["<![x", "<![CDATA[", "<a ", "<a b='", "<!--", "<?", "</", "<div>", "<textarea></"])
+def test_ia_08__a_page_made_to_keep_a_parser_busy_is_read_like_any_other(rest):
+    # Where the time grows with the square of the length, some of these take hours.
+    html = '<p class="h-app">Quill</p>' + rest * (clients.FETCH_LIMITS.bytes_max // len(rest))
+    assert read_client_page(html, link_headers=(), base="https://app.example/").name == "Quill"
+
+
 def test_ia_08__redirect_links_of_a_page_and_of_its_headers(published_app, app_server):
     html = '<base href="/app/"><link rel="redirect_uri" href="cb"><link rel="me" href="x">'
     links = [f'Link: <{ELSEWHERE}>; rel="redirect_uri", </x>; rel=icon', "Link: </h>; rel=redirect_uri"]

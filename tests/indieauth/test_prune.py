@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from tests.indieauth.test_redemption import error_of
@@ -44,6 +45,14 @@ def test_prune__removes_everything_of_a_sign_in_that_was_revoked(app):
     app.server.post("/indieauth/revoke", {"token": app.sign_in()["access_token"]})
     prune(later(days=31))
     assert [model.objects.count() for model in MODELS] == [0] * len(MODELS)
+
+
+@pytest.mark.parametrize("days", [31, 400])
+def test_prune__brings_no_sign_in_back_whose_token_was_revoked_by_hand(app, days):
+    answer = app.sign_in()
+    AccessToken.objects.update(revoked_at=timezone.now())
+    prune(later(days=days))
+    assert error_of(app.refresh(answer["refresh_token"])) == "invalid_grant"
 
 
 def test_prune__removes_everything_of_a_sign_in_that_has_ended(app):

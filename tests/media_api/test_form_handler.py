@@ -91,11 +91,11 @@ def test_form__at_the_ceiling_of_one_file(site):
     assert "url" in answer["fields"][0][1]
 
 
-@pytest.mark.parametrize("name", ["photo", "avatar"])
-def test_form__ignores_an_empty_file_input(site, name):
+@pytest.mark.parametrize(("name", "kept"), [("photo", [["photo", ""]]), ("avatar", [])])
+def test_form__keeps_of_an_empty_file_input_the_place(site, name, kept):
     empty = (f'name="{name}"; filename=""', b"", "Content-Type: application/octet-stream")
     _, answer = post(site, empty, ('name="content"', b"Text"))
-    assert answer["fields"] == [["content", "Text"]]
+    assert answer["fields"] == [*kept, ["content", "Text"]]
 
 
 @pytest.mark.parametrize(

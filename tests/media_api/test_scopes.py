@@ -14,6 +14,7 @@ from tests.media_api.factory import make_media
 from vernier.authors.models import SCOPES
 
 ALL = frozenset(SCOPES)
+OF_WORK = ALL - {"profile", "email"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +45,8 @@ TABLE = {
     "metrics": PUBLIC,
     "static_file": PUBLIC,
     "media": {
-        "GET": Rule(nobody=401, stranger=200, scoped=200),
-        "HEAD": Rule(nobody=401, stranger=200, scoped=200),
+        "GET": Rule(nobody=401, stranger=200, unscoped=401, scoped=200, scopes=OF_WORK),
+        "HEAD": Rule(nobody=401, stranger=200, unscoped=401, scoped=200, scopes=OF_WORK),
         "POST": Rule(nobody=401, stranger=201, unscoped=401, scoped=201, scopes=frozenset({"media", "create"})),
         **PREFLIGHT,
     },

@@ -95,6 +95,16 @@ def test_mx_5__alt_of_an_empty_photo_goes_with_it(micropub):
     assert micropub.source(url)["photo"] == [{"value": PHOTOS[0], "alt": "Something"}]
 
 
+def test_mx_5__alt_of_an_input_without_a_file_goes_with_it(site, source, jpeg):
+    files = [(b'name="photo"; filename=""', b""), (b'name="photo"; filename="b.jpg"', jpeg)]
+    alts = [(b'name="mp-photo-alt"', alt) for alt in (b"Nothing", b"Something")]
+    parts = [b"--x\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n" % part for part in (*files, *alts)]
+    headers = {"Authorization": f"Bearer {site.token}", "Content-Type": "multipart/form-data; boundary=x"}
+    answer = httpx.post(f"{site.url}/micropub", content=b"".join([*parts, b"--x--\r\n"]), headers=headers)
+    (photo,) = source(answer.headers["Location"])["photo"]
+    assert photo["alt"] == "Something"
+
+
 def test_mx_5__alt_texts_of_files_and_urls_mixed(post_form, source, jpeg):
     alts = [("mp-photo-alt", alt) for alt in ("A link", "", "A file")]
     fields = [("photo", PHOTOS[0]), ("photo", PHOTOS[1]), *alts]
@@ -231,6 +241,15 @@ def test_mx_12__media_delete_reaches_the_view_over_http(site, jpeg):
     assert answer.status_code == 204
     assert httpx.post(f"{site.url}/media", content=b"x", headers=site.headers()).status_code == 400
     assert httpx.post(f"{site.url}/media", json={"action": "delete", "url": url}).status_code == 401
+
+
+@pytest.mark.parametrize("scope", ["profile", "media"])
+def test_mx_6__posts_are_not_read_by_a_token_without_a_scope_for_posts(micropub, client_with, scope):
+    url = micropub.create(content="Unpublished", post_status="draft")
+    client = client_with(scope)
+    answers = [client.query("source"), client.query("source", url=url), client.query("category")]
+    assert [answer.json()["error"] for answer in answers] == ["insufficient_scope"] * 3
+    assert client.query("config").status_code == 200
 
 
 def test_mx_13__token_with_the_scope_draft_publishes_nothing(client_with):

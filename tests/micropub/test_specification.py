@@ -193,10 +193,16 @@ def test_mp_18__update_by_form_is_refused(micropub):
     assert_refused(micropub.form({"action": "update", "url": url, "content": "x"}), "JSON")
 
 
-@pytest.mark.parametrize("scope", ["create", "media", "update", "delete", "profile"])
+@pytest.mark.parametrize("scope", ["create", "media", "update", "delete", "draft"])
 def test_mp_19__media_endpoint_knows_every_token(client_with, scope):
     client = client_with(scope)
     assert client.http.get("/media?q=source", headers=client.headers()).status_code == 200
+
+
+def test_mp_19__media_endpoint_shows_nothing_to_a_token_that_only_tells_who_the_author_is(client_with):
+    client = client_with("profile email")
+    answer = client.http.get("/media?q=source", headers=client.headers())
+    assert (answer.status_code, answer.json()["error"]) == (401, "insufficient_scope")
 
 
 def test_mp_20__media_part_is_called_file_and_its_filename_is_ignored(site, jpeg):

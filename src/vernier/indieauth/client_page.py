@@ -6,7 +6,9 @@ It reads no more of microformats than a name, a logo and an address, and only to
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ VOID_ELEMENTS = frozenset(
 )
 # A name is a line; what follows in the element is not read.
 TEXT_CHARACTERS_MAX = 1000
-# Deeper than pages are, and as far as an end tag looks for its start.
+# Deeper than pages are.
 DEPTH_MAX = 200
 # RFC 8288 section 3: <URL>; parameters, up to the comma before the next <.
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
@@ -33,8 +35,11 @@ _RELATION = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE
 def read_client_page(html: str, *, link_headers: Iterable[str], base: str) -> Description:
     """Return what the page and its Link headers say; it is empty for a page that says nothing."""
     parser = _PageParser()
-    parser.feed(html)
-    parser.close()
+    # What the parser of the standard library raises at `<![x`; what came before it counts.
+    with suppress(AssertionError):
+        # Its `close` tries what is not complete at every later character again, for hours in a page made for that.
+        # A tag at the end hands the last text on instead.
+        parser.feed(f"{html}<wbr>")
     page_base = clean_url(parser.base, base=base) or base
     in_headers = clean_redirect_uris(_redirect_links(link_headers), base=base)
     in_page = clean_redirect_uris(parser.redirect_uris, base=page_base)
@@ -70,10 +75,13 @@ class _App:
     url: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Element:
-    tag: str
-    classes: frozenset[str] = field(default_factory=frozenset)
+    """An element that is open, and what it or one around it is."""
+
+    tag: str = ""
+    is_in_app: bool = False
+    is_in_name: bool = False
 
 
 class _PageParser(HTMLParser):
@@ -84,7 +92,8 @@ class _PageParser(HTMLParser):
         self.base = ""
         self.redirect_uris: list[str] = []
         self.app = _App()
-        self._open: list[_Element] = []
+        self._open = [_Element()]
+        self._open_tags: Counter[str] = Counter()
         self._has_app = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -93,36 +102,41 @@ class _PageParser(HTMLParser):
             self.base = given.get("href", "")
         if tag in {"link", "a"} and REDIRECT_RELATION in given.get("rel", "").lower().split() and given.get("href"):
             self.redirect_uris.append(given["href"])
-        element = _Element(tag=tag, classes=frozenset(given.get("class", "").split()))
-        self._begin_app(element)
-        if self._is_in_app(element):
-            self._take_properties(element.classes, given)
-        if tag not in VOID_ELEMENTS and len(self._open) < DEPTH_MAX:
+        classes = frozenset(given.get("class", "").split())
+        element = self._element(tag, classes)
+        if element.is_in_app:
+            self._take_properties(classes, given)
+        if tag not in VOID_ELEMENTS and len(self._open) <= DEPTH_MAX:
             self._open.append(element)
+            self._open_tags[tag] += 1
 
     def handle_endtag(self, tag: str) -> None:
-        for index in reversed(range(len(self._open))):
-            if self._open[index].tag == tag:
-                del self._open[index:]
+        """Close the innermost element of that name, with those in it; one that is not open is not searched for."""
+        while self._open_tags[tag]:
+            closed = self._open.pop()
+            self._open_tags[closed.tag] -= 1
+            if closed.tag == tag:
                 return
 
     def handle_data(self, data: str) -> None:
-        if not self._is_in_app():
+        around = self._open[-1]
+        if not around.is_in_app:
             return
         if len(self.app.text) < TEXT_CHARACTERS_MAX:
             self.app.text += data[:TEXT_CHARACTERS_MAX]
-        if any("p-name" in element.classes for element in self._open) and len(self.app.name) < TEXT_CHARACTERS_MAX:
+        if around.is_in_name and len(self.app.name) < TEXT_CHARACTERS_MAX:
             self.app.name += data[:TEXT_CHARACTERS_MAX]
 
-    def _begin_app(self, element: _Element) -> None:
-        """Only the first h-app counts: the classes of a later one are forgotten."""
-        if APP_CLASSES & element.classes:
-            if self._has_app:
-                element.classes -= APP_CLASSES
-            self._has_app = True
-
-    def _is_in_app(self, element: _Element | None = None) -> bool:
-        return any(APP_CLASSES & opened.classes for opened in ([*self._open, element] if element else self._open))
+    def _element(self, tag: str, classes: frozenset[str]) -> _Element:
+        """Return the element in its place; only the first h-app of a page counts."""
+        around = self._open[-1]
+        begins_app = not self._has_app and not APP_CLASSES.isdisjoint(classes)
+        self._has_app = self._has_app or begins_app
+        return _Element(
+            tag=tag,
+            is_in_app=around.is_in_app or begins_app,
+            is_in_name=around.is_in_name or "p-name" in classes,
+        )
 
     def _take_properties(self, classes: frozenset[str], given: dict[str, str]) -> None:
         address = given.get("href") or given.get("src") or ""

@@ -31,9 +31,17 @@ def prune(now: datetime) -> int:
         ClientInformation.objects.filter(expires_at__lte=now),
         RefreshToken.objects.filter(Q(expires_at__lte=ended) | Q(used_at__lte=ended)),
         Grant.objects.filter(Q(revoked_at__lte=ended) | Q(created_at__lte=ended, refresh_tokens=None)),
-        AccessToken.objects.filter(Q(expires_at__lte=ended) | Q(revoked_at__lte=ended)).exclude(client_id=""),
+        _ended_tokens(ended),
     ]
     return sum(_delete_batch(rows) for rows in over)
+
+
+def _ended_tokens(ended: datetime) -> QuerySet[AccessToken]:
+    """Return the clients' tokens that are over. One that was revoked stays with its grant, which it keeps ended."""
+    is_of_no_grant = Q(expires_at__lte=ended, grants=None) | Q(revoked_at__lte=ended, grants=None)
+    return AccessToken.objects.filter(Q(expires_at__lte=ended, revoked_at=None) | is_of_no_grant).exclude(
+        client_id=""
+    )
 
 
 def _delete_batch(rows: QuerySet[Any]) -> int:

@@ -114,6 +114,9 @@ class FormIntake:
             self._fields.append((self._name, _decode(bytes(self._text), self._name.encode())))
         elif self._file is not None:
             self._fields.append((self._name, self._file.end()))
+        elif self._may_be_file():
+            # No file was chosen; its place counts, for other fields may say something of each photo in their order.
+            self._fields.append((self._name, ""))
 
     def _begin_file(self) -> StagedFile:
         if not self._may_be_file():

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
+# Whoever may do something with posts or files may list the files, unpublished ones among them. A token that only
+# tells who the author is may not.
+QUERY_SCOPES = ("media", "create", "update", "delete", "undelete", "draft")
 # Whatever is not over looks the same to an author.
 _STATES = {
     Version.Status.PENDING: "processing",
@@ -34,7 +37,7 @@ async def query(request: HttpRequest) -> JsonResponse:
 
 
 def _query(request: HttpRequest) -> JsonResponse:
-    token = authenticate(request.headers.get("Authorization"))
+    token = authenticate(request.headers.get("Authorization"), scopes=QUERY_SCOPES)
     base = base_url(request)
     asked = request.GET.get("q", "")
     if asked == "source":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Max, Q
 
-from vernier.media_api.errors import invalid_request
+from vernier.media_api.errors import insufficient_scope, invalid_request
 from vernier.media_api.paging import LIMIT_MAX, requested_slice
 from vernier.media_api.reading import quoted
 from vernier.micropub.source import source
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from vernier.authors.models import AccessToken
 
+# Whoever may do something with posts may read them, drafts among them. A token that only tells who the author is,
+# or only brings files, may not.
+READ_SCOPES = ("create", "update", "delete", "undelete", "draft")
 _COMMON = ["category", "published", "post-status", "visibility", "mp-slug"]
 # What clients offer a field for, by the kind of post.
 _PROPERTIES = {
@@ -46,13 +49,15 @@ class Query:
 
 
 def answer(query: Query) -> dict[str, Any]:
-    """Return what is asked for; raise ApiError 400 for a query that does not exist.
+    """Return what is asked for; raise ApiError for a query that does not exist, or is not for this token.
 
     Some clients find out whether their token is valid by asking nothing: that is answered with the configuration.
     """
     asked = query.parameters.get("q", "config")
     if asked not in _ANSWERS:
         raise invalid_request(f"The query q is {quoted(asked)}; valid are {', '.join(_ANSWERS)}.")
+    if asked in _OF_POSTS and query.token.scopes.isdisjoint(READ_SCOPES):
+        raise insufficient_scope(READ_SCOPES[0])
     return _ANSWERS[asked](query)
 
 
@@ -105,3 +110,4 @@ _ANSWERS: dict[str, Callable[[Query], dict[str, Any]]] = {
     "post-types": _post_types,
     "visibility": _visibility,
 }
+_OF_POSTS = {"source", "category"}
