@@ -109,7 +109,7 @@ def test_image__is_deleted_for_good(client, author):
     assert client.get(f"/editor/media/{media.pk}").status_code == 404
 
 
-@pytest.mark.parametrize("action", ["delete", "again", "replace"])
+@pytest.mark.parametrize("action", ["delete", "again", "profile", "replace"])
 def test_image_of_another_author__is_not_found(author, other_author, action):
     media = make_media(author)
     client = Client()
@@ -119,3 +119,45 @@ def test_image_of_another_author__is_not_found(author, other_author, action):
     assert client.post(f"/editor/media/{uuid4()}/{action}").status_code in {302, 404}
     assert Media.objects.get().deleted_at is None
     assert Media.objects.get().newest_number == 1
+
+
+@pytest.mark.parametrize("status", ["ready", "processing"])
+def test_image__becomes_the_profile_photo(client, author, status):
+    media = make_media(author, status=status)
+    assert "Use as profile photo" in text_of(client.get(f"/editor/media/{media.pk}"))
+    response = client.post(f"/editor/media/{media.pk}/profile", {"action": "use"}, follow=True)
+    assert "This is your profile photo." in text_of(response)
+    assert "Profile photo" in text_of(client.get("/editor/media"))
+    home = text_of(Client().get("/"))
+    assert ("u-photo" in home and f"/media/{media.pk}/" in home) == (status == "ready")
+
+
+def test_image__that_failed_is_not_offered_as_profile_photo(client, author):
+    media = make_media(author, status="failed", contents={})
+    assert "Use as profile photo" not in text_of(client.get(f"/editor/media/{media.pk}"))
+
+
+def test_profile_photo__is_removed_by_its_own_page_alone(client, author):
+    photo, other = make_media(author), make_media(author)
+    client.post(f"/editor/media/{photo.pk}/profile", {"action": "use"})
+    client.post(f"/editor/media/{other.pk}/profile", {"action": "remove"})
+    assert "u-photo" in text_of(Client().get("/"))
+    client.post(f"/editor/media/{photo.pk}/profile", {"action": "remove"})
+    assert "u-photo" not in text_of(Client().get("/"))
+
+
+def test_profile_photo__is_not_unused_until_it_is_deleted(client, author):
+    media = make_media(author)
+    client.post(f"/editor/media/{media.pk}/profile", {"action": "use"})
+    assert not shown(client.get("/editor/media", {"show": "unused"}), {"profile": media})
+    assert f"/editor/media/{media.pk}" in text_of(client.get("/account"))
+    client.post(f"/editor/media/{media.pk}/delete")
+    assert "u-photo" not in text_of(Client().get("/"))
+    assert f"/editor/media/{media.pk}" not in text_of(client.get("/account"))
+
+
+def test_image_of_another_author__becomes_nobody_elses_profile_photo(client, author, other_author):
+    media = make_media(other_author)
+    assert client.post(f"/editor/media/{media.pk}/profile", {"action": "use"}).status_code == 404
+    author.refresh_from_db()
+    assert author.photo is None

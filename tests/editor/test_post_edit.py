@@ -285,3 +285,26 @@ def test_page__asks_the_server_each_time_and_runs_no_foreign_script(client):
     assert "script-src 'self'" in response["Content-Security-Policy"]
     assert " style=" not in text_of(response)
     assert "onclick" not in text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({}, "View the post"),
+        ({"status": Status.DRAFT}, "Preview"),
+        ({"published_at": timezone.now() + timedelta(days=1)}, "Preview"),
+    ],
+)
+def test_edit__leads_to_the_page_as_its_author_sees_it(client, write, fields, word):
+    post = write(**fields)
+    assert f'<a href="/{post.path}">{word}</a>' in text_of(client.get(f"/editor/posts/{post.pk}"))
+    assert client.get(f"/{post.path}").status_code == 200
+
+
+def test_alt_text__that_is_too_long_is_named_and_kept(client, author):
+    media = make_media(author)
+    alt = "x" * 10_000
+    response = submit(client, "/editor/new", content="Text.", photo=str(media.pk), alt=alt, caption="")
+    assert response.status_code == 422
+    assert "an alt text of 10000 characters" in text_of(response)
+    assert alt in text_of(response)

@@ -1,5 +1,6 @@
 """Import and export: what goes out comes back as it was, and importing twice changes nothing."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -156,6 +157,17 @@ def test_import__folder_of_images_fills_the_library_or_makes_posts(author, folde
     assert (Media.objects.count(), Post.objects.get().kind) == (1, Kind.PHOTO)
 
 
+@pytest.mark.parametrize(
+    "text", ["![x](<a photo.jpg>)", '<img src="a photo.jpg">', "![x](a%20photo.jpg)", '![x](<a photo.jpg> "y")']
+)
+def test_import__image_may_have_spaces_in_its_name(author, folder, text):
+    (folder / "a photo.jpg").write_bytes(image_bytes())
+    (folder / "a.md").write_text(text)
+    take_all(folder, author)
+    address = f"{BASE}/media/{Media.objects.get().pk}"
+    assert Post.objects.get().content == re.sub("a(%20| )photo.jpg", address, text)
+
+
 @pytest.mark.parametrize("name", ["../secret.jpg", "/../secret.jpg", "..%2Fsecret.jpg"])
 def test_import__takes_nothing_from_outside_the_folder(author, folder, name):
     (folder.parent / "secret.jpg").write_bytes(image_bytes())
@@ -180,3 +192,31 @@ def test_import__says_what_is_wrong_with_a_file(author, folder, head, reason):
     (imported,) = take_all(folder, author)
     assert imported.outcome == "refused"
     assert reason in imported.detail
+
+
+def test_import__takes_the_profile_that_an_export_has_written(author, tmp_path):
+    media_id = upload(author).media_id
+    author.display_name, author.note, author.links = "Alice", "Walks.", ["https://a.example/"]
+    author.photo_id = media_id
+    author.save()
+    export_site(tmp_path / "out", base=BASE)
+    type(author).objects.update(display_name="", note="Mine.", links=[], photo=None)
+    author.refresh_from_db()
+    importer = Importer(tmp_path / "out", author, base=BASE)
+    assert importer.take_profile().outcome == "new"
+    author.refresh_from_db()
+    assert (author.display_name, author.note, author.links) == ("Alice", "Mine.", ["https://a.example/"])
+    assert author.photo_id == media_id
+    assert importer.take_profile().outcome == "known"
+
+
+def test_import__broken_profile_is_said(author, folder):
+    (folder / "authors.yaml").write_text("- name: alice\n  links: [nonsense]\n")
+    assert "authors.yaml" in Importer(folder, author, base=BASE).take_profile().detail
+
+
+def test_import__post_of_another_author_stays_theirs(author, folder):
+    get_user_model().objects.create_user("bob")
+    (folder / "a.md").write_text("---\nauthor: bob\n---\nText")
+    (folder / "b.md").write_text("---\nauthor: carol\n---\nText")
+    assert outcomes(take_all(folder, author)) == [("a.md", "refused"), ("b.md", "new")]

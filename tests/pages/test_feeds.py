@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from tests.media_api.factory import add_version, make_media, make_ready
 from tests.pages.factory import NOON, feed_items, html, publish, publish_many
+from vernier.media.delete import delete_media
 from vernier.posts.delete import delete_post
 from vernier.posts.entry import EntryPhoto
 from vernier.posts.models import Post
@@ -138,6 +139,14 @@ def test_updated__moves_when_a_photo_becomes_ready_and_when_it_is_replaced(autho
     assert datetime.fromisoformat(ready) > NOON
     media.refresh_from_db()
     add_version(media)
+    assert feed_items(client)[0]["date_modified"] > ready
+
+
+def test_updated__moves_when_a_photo_is_deleted(author, client):
+    media = make_media(author)
+    publish(author, photos=[media])
+    ready = feed_items(client)[0]["date_modified"]
+    delete_media(media.pk, owner=author)
     assert feed_items(client)[0]["date_modified"] > ready
 
 

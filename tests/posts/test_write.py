@@ -108,14 +108,25 @@ def test_create__photo_that_is_not_the_authors_is_refused(author, other, whose):
 
 
 def test_create__tags_keep_their_order_and_are_one_per_address(author):
-    post = make_post(author, tags=("Zebra", "café", "Café", "日本", "C++", "🎉"))
+    post = make_post(author, tags=("Zebra", "café", "Café", "日本", "C++", "C#", "#birds", "🎉"))
     assert [(tag.name, tag.slug) for tag in post.tags.all()] == [
         ("Zebra", "zebra"),
         ("café", "café"),
         ("日本", "日本"),
-        ("C++", "c"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        ("#birds", "birds"),
         ("🎉", "🎉"),
     ]
+
+
+@pytest.mark.parametrize(("name", "slug"), [("..", "dot-dot"), (".", "dot"), ("a/b", "ab"), ("_x -- y_", "x-y")])
+def test_create__tag_is_no_directory_of_an_address(author, name, slug):
+    assert make_post(author, tags=(name,)).tags.get().slug == slug
+
+
+def test_create__tag_of_signs_that_stand_for_phrases_fits_its_column(author):
+    assert len(make_post(author, tags=("\ufdfa" * 100,)).tags.get().slug) == 300
 
 
 def test_retry__same_key_is_the_same_post(author):

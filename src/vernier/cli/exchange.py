@@ -39,6 +39,9 @@ def run_import(arguments: argparse.Namespace) -> int:
         makes_posts=arguments.photo_posts,
     )
     outcomes: Counter[str] = Counter()
+    profile = importer.take_profile()
+    if profile is not None and profile.detail:
+        print(f"{profile.file}: {profile.detail}", file=sys.stderr)
     with _progress() as progress:
         bar = progress.add_task("importing", total=len(files))
         for file in files:

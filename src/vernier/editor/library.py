@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from vernier.authors.profile_photo import stop_using_as_profile_photo, use_as_profile_photo
 from vernier.editor.paging import page_of
 from vernier.editor.post_list import name_of
 from vernier.editor.states import ImageState, image_states
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponse
 
+    from vernier.authors.models import Author
     from vernier.media.models import MediaQuerySet
 
 _CHOICES = {
@@ -65,6 +67,7 @@ class MediaRow:
     image: ImageState
     uses: list[Use]
     more_uses: int
+    is_profile_photo: bool
 
 
 @require_safe
@@ -75,11 +78,11 @@ def library(request: HttpRequest) -> HttpResponse:
     if show not in _CHOICES:
         raise Http404
     owner = author_of(request)
-    mine = _chosen(Media.objects.live().filter(owner=owner), show).prefetch_related(_uses())
+    mine = _chosen(owner, show).prefetch_related(_uses())
     page = page_of(mine, after=request.GET.get("after", ""))
     images = image_states([media.pk for media in page.rows], owner_id=owner.pk, now=now)
     context = {
-        "rows": [_row(media, images[media.pk]) for media in page.rows if media.pk in images],
+        "rows": [_row(media, images[media.pk], owner) for media in page.rows if media.pk in images],
         "older": urlencode({"show": show, "after": page.older}) if page.older else "",
         "choices": [(name, label, name == show) for name, label in _CHOICES.items()],
         "show": show,
@@ -98,7 +101,7 @@ def image(request: HttpRequest, media_id: UUID) -> HttpResponse:
     if media is None or media_id not in found:
         raise Http404
     context = {
-        "row": _row(media, found[media_id], uses_max=None),
+        "row": _row(media, found[media_id], owner, uses_max=None),
         "url": media_url(base_url(request), media_id),
         "accept": accepted_types(),
         "versions": media.versions.order_by("-number")[:_VERSIONS_MAX],
@@ -137,9 +140,28 @@ def again(request: HttpRequest, media_id: UUID) -> HttpResponse:
     return redirect("editor:image", media_id)
 
 
-def _chosen(mine: MediaQuerySet, show: str) -> MediaQuerySet:
+@require_POST
+@editor_view()
+def profile_photo(request: HttpRequest, media_id: UUID) -> HttpResponse:
+    """Show the image in the author's profile, or no longer."""
+    author = author_of(request)
+    if request.POST.get("action") == "remove":
+        stop_using_as_profile_photo(author, media_id)
+        messages.success(request, "Your profile is shown without this photo.")
+        return redirect("editor:image", media_id)
+    try:
+        use_as_profile_photo(author, media_id)
+    except MediaNotFound as error:
+        raise Http404 from error
+    messages.success(request, "This is your profile photo now.")
+    return redirect("editor:image", media_id)
+
+
+def _chosen(owner: Author, show: str) -> MediaQuerySet:
+    mine = Media.objects.live().filter(owner=owner)
     if show == "unused":
-        return mine.filter(~Exists(Photo.objects.filter(media=OuterRef("pk"), post__deleted_at=None)))
+        mine = mine.filter(~Exists(Photo.objects.filter(media=OuterRef("pk"), post__deleted_at=None)))
+        return mine.exclude(pk=owner.photo_id) if owner.photo_id else mine
     if not show:
         return mine
     statuses = _STATUSES[show]
@@ -155,7 +177,7 @@ def _uses() -> Prefetch[str]:
     return Prefetch("uses", queryset=uses)
 
 
-def _row(media: Media, image_state: ImageState, *, uses_max: int | None = _USES_MAX) -> MediaRow:
+def _row(media: Media, image_state: ImageState, owner: Author, *, uses_max: int | None = _USES_MAX) -> MediaRow:
     posts = {use.post_id: use.post for use in media.uses.all()}
     shown = list(posts.values())[:uses_max]
     return MediaRow(
@@ -163,4 +185,5 @@ def _row(media: Media, image_state: ImageState, *, uses_max: int | None = _USES_
         image=image_state,
         uses=[Use(post=post, name=name_of(post)) for post in shown],
         more_uses=len(posts) - len(shown),
+        is_profile_photo=media.pk == owner.photo_id,
     )

@@ -18,4 +18,5 @@ urlpatterns = [
     path("editor/media/<uuid:media_id>/replace", photo_upload.replace, name="replace"),
     path("editor/media/<uuid:media_id>/delete", library.delete, name="delete_media"),
     path("editor/media/<uuid:media_id>/again", library.again, name="again"),
+    path("editor/media/<uuid:media_id>/profile", library.profile_photo, name="profile_photo"),
 ]

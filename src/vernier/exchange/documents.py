@@ -52,12 +52,17 @@ def format_document(document: Document) -> str:
     return f"{FENCE}\n{head}{FENCE}\n{document.body}\n"
 
 
-def _parse_head(text: str) -> dict[str, Any]:
+def read_yaml(text: str) -> object:
+    """Return what the YAML says; raise DocumentInvalid."""
     try:
-        head = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise DocumentInvalid(f"Its front matter is no YAML: {reason}.") from error
+
+
+def _parse_head(text: str) -> dict[str, Any]:
+    head = read_yaml(text)
     if head is None:
         return {}
     if not isinstance(head, dict):

@@ -12,6 +12,7 @@ import yaml
 from vernier.authors.models import Author
 from vernier.exchange.documents import Document, format_document
 from vernier.exchange.exceptions import DirectoryNotEmpty
+from vernier.exchange.profiles import FILE_NAME
 from vernier.media.models import Media
 from vernier.media.storages import COPY_BYTES, originals_storage, renditions_storage, staging_storage
 from vernier.media.variants import FALLBACK
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 POSTS = "posts"
 IMAGES = "images"
-AUTHORS = "authors.yaml"
 # So many rows are in memory at a time.
 _BATCH_ROWS = 100
 # A permalink "2026/11/a-walk" is a file two directories deep, and the images are beside the posts.
@@ -62,7 +62,7 @@ def export_site(directory: Path, *, base: str, on_progress: Callable[[], None] =
         _write(directory / POSTS / f"{post.path}.md", format_document(_document(post, base, files)))
         posts += 1
         on_progress()
-    _write(directory / AUTHORS, yaml.safe_dump(list(_profiles(files)), allow_unicode=True, sort_keys=False))
+    _write(directory / FILE_NAME, yaml.safe_dump(list(_profiles(files)), allow_unicode=True, sort_keys=False))
     return Exported(
         posts=posts,
         images=sum(file is not None for file in files.values()),

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from vernier.authors.models import Author
 from vernier.exchange.documents import Document, read_document
 from vernier.exchange.exceptions import DocumentInvalid, ExchangeError
+from vernier.exchange.profiles import FILE_NAME, find_profile, take_profile
 from vernier.media import accept_upload
 from vernier.media.conf import media_settings
 from vernier.media.exceptions import MediaError
@@ -32,12 +34,14 @@ from vernier.posts.write import Origin, create_post
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vernier.authors.models import Author
-
 _DOCUMENTS = {".md", ".markdown"}
 _IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".heic"}
-# What stands in an `![alt](address)` of Markdown or a `src="address"` of HTML, if it is no address of the web.
-_IN_TEXT = re.compile(r"""(?P<before>!\[[^\]]*\]\(\s*<?|<img\b[^>]*?\bsrc=["'])(?P<file>[^)\s"'>]+)""")
+# What stands in an `![alt](address)` of Markdown or a `src="address"` of HTML, if it is no address of the web; spaces
+# may be in it between angle brackets or quotation marks.
+_IN_TEXT = re.compile(
+    r"""(?P<before>!\[[^\]]*\]\(\s*<?|<img\b[^>]*?\bsrc=["'])"""
+    r"""(?P<file>(?<=<)[^<>\n]+(?=>)|(?<=["'])[^"'<>\n]+(?=["'])|[^)\s"'>]+)"""
+)
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 _PATH = re.compile(r"\d{1,4}/\d{2}/[a-z0-9_-]{1,80}")
 
@@ -88,8 +92,21 @@ class Importer:
             return Imported(file=file, outcome="refused", detail=f"{error.strerror or error}.")
         return Imported(file=file, outcome="new" if is_new else "known")
 
+    def take_profile(self) -> Imported | None:
+        """Import what the folder says of the author's profile, if it does; a dry run leaves it."""
+        file = self._folder / FILE_NAME
+        try:
+            profile = find_profile(self._folder, self._author)
+            if profile is None or self._is_dry_run:
+                return None
+            is_new = take_profile(profile, self._author, upload=lambda name: self._upload(self._file(file, name)))
+        except (ExchangeError, MediaError) as error:
+            return Imported(file=file, outcome="refused", detail=str(error))
+        return Imported(file=file, outcome="new" if is_new else "known")
+
     def _take_document(self, file: Path) -> bool:
         document = read_document(file)
+        self._require_own(document)
         origin = self._origin(file, document.head)
         # Its images are uploaded even so: one that was lost since comes back.
         entry = self._entry(file, document)
@@ -97,6 +114,13 @@ class Importer:
         if self._is_dry_run:
             return not Post.objects.filter(pk=origin.post_id).exists()
         return create_post(self._author, entry, origin=origin).is_new
+
+    def _require_own(self, document: Document) -> None:
+        """Raise DocumentInvalid for the post of another author of this site: it is not to become this one's."""
+        name = document.head.get("author")
+        others = Author.objects.filter(username=name).exclude(pk=self._author.pk) if isinstance(name, str) else None
+        if others is not None and others.exists():
+            raise DocumentInvalid(f"It is a post by {name}; import it with --author {name}.")
 
     def _take_image(self, file: Path) -> bool:
         """Import an image that no document has shown: into the media library, or as a post of its own."""

@@ -109,9 +109,9 @@ class Entry:
         _require_length("content", self.content.source if self.content else "", CONTENT_CHARACTERS_MAX)
         _require_count("photo", self.photos, PHOTOS_MAX)
         for photo in self.photos:
-            _require_length("photo", photo.url, URL_CHARACTERS_MAX)
-            _require_length("photo", photo.alt, ALT_CHARACTERS_MAX)
-            _require_length("photo", photo.caption, ALT_CHARACTERS_MAX)
+            _require_length("photo", photo.url, URL_CHARACTERS_MAX, what="an address")
+            _require_length("photo", photo.alt, ALT_CHARACTERS_MAX, what="an alt text")
+            _require_length("photo", photo.caption, ALT_CHARACTERS_MAX, what="a caption")
         _require_count("category", self.tags, TAGS_MAX)
         for tag in self.tags:
             _require_length("category", tag, TAG_CHARACTERS_MAX)
@@ -124,9 +124,9 @@ class Entry:
         _require_storable("properties", self.properties)
 
 
-def _require_length(name: str, text: str, characters_max: int) -> None:
+def _require_length(name: str, text: str, characters_max: int, *, what: str = "a text") -> None:
     if len(text) > characters_max:
-        raise PropertyInvalid(name, f"{len(text)} characters", f"at most {characters_max}")
+        raise PropertyInvalid(name, f"{what} of {len(text)} characters", f"at most {characters_max}")
     _require_storable(name, text)
 
 

@@ -141,9 +141,9 @@ class Post(models.Model):
 
     @property
     def shown_updated_at(self) -> datetime:
-        """When what readers see has last changed: by an edit, or because a photo became ready or was replaced."""
-        ready = (photo.ready_at for photo in self.photos.all())
-        return max([self.updated_at, *(at for at in ready if at is not None)])
+        """When what readers see has last changed: by an edit, or as a photo became ready or was deleted."""
+        changed = (photo.changed_at for photo in self.photos.all())
+        return max([self.updated_at, *(at for at in changed if at is not None)])
 
     def is_scheduled(self, *, now: datetime) -> bool:
         return self.status == Status.PUBLISHED and self.published_at is not None and self.published_at > now
@@ -190,10 +190,11 @@ class Photo(models.Model):
         return EntryPhoto(media_id=self.media_id, url=self.url, alt=self.alt, caption=self.caption)
 
     @property
-    def ready_at(self) -> datetime | None:
-        """When the image that is served became ready; none for one that is not, or is elsewhere."""
-        current = self.media.current if self.media else None
-        return current.ready_at if current else None
+    def changed_at(self) -> datetime | None:
+        """When the image that is served became ready, or was deleted; none for one not ready yet, or elsewhere."""
+        if self.media is None:
+            return None
+        return self.media.current.ready_at if self.media.current else self.media.deleted_at
 
 
 class Tag(models.Model):

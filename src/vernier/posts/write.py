@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.text import slugify
 
 from vernier.media.models import Media
 from vernier.posts.content import render, sanitise_source
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 # Whoever sends a key again within a day gets the same answer, as for uploads.
 RETRY_KEY_KEPT = timedelta(hours=24)
+# As in the column: a single sign can stand for a whole phrase.
+TAG_SLUG_CHARACTERS_MAX = 300
+# What does not tell one tag from another; C, C++ and C# are three.
+_NOT_IN_TAG_SLUG = re.compile(r"[^\w\s+#-]")
 # So many expired keys go at a time.
 PRUNE_BATCH_ROWS = 500
 
@@ -247,7 +251,10 @@ def _write_parts(post: Post, entry: Entry) -> None:
 def tag_slug(name: str) -> str:
     """Return what names the tag in addresses: letters of any script; other signs only where there is nothing else."""
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return slugify(folded, allow_unicode=True) or "-".join(folded.replace("/", " ").split())
+    words = _NOT_IN_TAG_SLUG.sub("", folded).replace("-", " ").split()
+    slug = "-".join(words).strip("-_").lstrip("#") or "-".join(folded.replace("/", " ").split())
+    # Browsers take "." and ".." in an address for directories.
+    return ("-".join("dot" for _ in slug) if slug in {".", ".."} else slug)[:TAG_SLUG_CHARACTERS_MAX]
 
 
 def require_own_media(author_id: int, entry: Entry, *, attached: frozenset[UUID] = frozenset()) -> None:
