@@ -269,6 +269,19 @@ def test_doctor__reports_a_damaged_database(damaged):
     assert found["database_errors"][2] > 0
 
 
+def test_doctor__reports_a_file_that_cannot_be_read(damaged):
+    database = damaged.data / "vernier.db"
+    with rows(damaged) as opened:
+        (page,) = opened.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'media_rendition'").fetchone()
+        (page_bytes,) = opened.execute("PRAGMA page_size").fetchone()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * page_bytes)
+        file.write(b"\xff" * page_bytes)
+    code, found = doctor(damaged)
+    assert (code, found) == (1, {"database_errors": (1, 0, 1)})
+    assert "restore FILE" in damaged.run("doctor").stderr
+
+
 def test_server__sweeps_by_itself(damaged):
     (damaged.data / "staging" / "stray").write_bytes(b"stray")
     server = damaged.start()

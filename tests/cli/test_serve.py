@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes")]
 def test_serve__first_start_makes_everything_and_is_well(new_site):
     server = new_site.start()
     assert server.get("/healthz").json() == {"status": "ok", "database": "ok", "worker": "ok"}
-    assert "Vernier is running" in server.get("/").text
+    assert "Nothing has been published here yet." in server.get("/").text
     assert {"vernier.db", "secret-key", "staging", "run"} <= {file.name for file in new_site.data.iterdir()}
     assert new_site.data.stat().st_mode & 0o777 == 0o700
     assert "SQLite" in server.log.read_text()
@@ -39,6 +39,17 @@ def test_serve__sigterm_ends_it_in_time_with_a_complete_database_file(site):
     assert not any(child.is_running() for child in children)
     assert not list(site.data.glob("vernier.db-*"))
     assert not list(site.data.glob("run/*.heartbeat"))
+
+
+def test_serve__child_that_does_not_end_is_killed_in_time(site):
+    server = site.start()
+    children = server.children()
+    for child in children:
+        child.suspend()
+    started = time.monotonic()
+    assert server.end() == 0
+    assert time.monotonic() - started < 9
+    assert not any(child.is_running() for child in children)
 
 
 def test_serve__ctrl_c(site):
@@ -163,3 +174,10 @@ def test_serve__logs_are_json_when_asked_for(site):
 def test_serve__dotenv_in_the_data_directory(site):
     (site.data / ".env").write_text("VERNIER_LOG_FORMAT=json\n")
     assert site.start().log.read_text().startswith("{")
+
+
+@pytest.mark.parametrize("command", [["serve"], ["web"], ["worker"], ["worker", "--drain"]])
+def test_servers__setting_that_only_its_use_would_show_to_be_wrong(site, command):
+    done = site.run(*command, PURGE="nosuch.module")
+    assert done.returncode == 1
+    assert "'nosuch.module'; valid is the dotted path of a function" in done.stderr

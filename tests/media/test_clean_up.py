@@ -278,6 +278,18 @@ def test_clean_up__refused_by_a_cache_is_seen_and_tried_at_once_when_asked(repla
     assert (Blob.objects.count(), Media.objects.refused().count()) == (0, 0)
 
 
+def test_clean_up__refused_by_a_cache_the_log_says_why(replaced, clock, settings, caplog):
+    settings.VERNIER_MEDIA = {**settings.VERNIER_MEDIA, "PURGE": f"{__name__}.refuse"}
+    clock.tick(DAY + 1)
+    with pytest.raises(ConnectionError):
+        run_due(clock)
+    delete_media(replaced.media_id, owner=author(), now=clock.now)
+    with pytest.raises(ConnectionError):
+        run_due(clock)
+    told = [record.getMessage() for record in caplog.records if record.name == "vernier.media"]
+    assert sum(f"{replaced.media_id}: ConnectionError: the cache does not answer" in line for line in told) == 2
+
+
 def test_clean_up__at_a_time_that_is_over_again_is_done_all_the_same(replaced, clock):
     Version.objects.filter(number=1).update(cleanup_at=clock.now + timedelta(days=365))
     OxTask.objects.all().delete()

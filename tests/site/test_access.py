@@ -18,7 +18,7 @@ AUTHORS = {
     "authors:account", "authors:email", "authors:password",
     "indieauth:tokens", "micropub:self_check",
     "editor:posts", "editor:new", "editor:post", "editor:delete_post", "editor:restore_post", "editor:library",
-    "editor:image", "editor:replace", "editor:delete_media", "editor:again", "editor:upload",
+    "editor:image", "editor:replace", "editor:delete_media", "editor:again", "editor:upload", "editor:profile_photo",
 }  # fmt: skip
 # Open to everybody; what they show or want, each asks for itself: see the tests of their apps.
 OPEN = {

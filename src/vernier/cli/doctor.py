@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from django.db import DatabaseError
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -116,7 +117,21 @@ class _Doctor:
                     # The other stages are done all the same: each looks at another store.
                     self.report.found[MISSING_STORES] += 1
                     self.report.notes.append(f"{name} could not be examined: {error}.")
+                except DatabaseError as error:
+                    # One that is locked or full is not damaged, and is told as for any other command.
+                    if type(error) is not DatabaseError:
+                        raise
+                    self._give_up(error)
+                    break
         return self.report
+
+    def _give_up(self, error: DatabaseError) -> None:
+        """Report a file that SQLite cannot read: what is written to it makes it worse."""
+        self.report.found[DATABASE_ERRORS] += 1
+        self.report.notes.append(
+            f"The database is damaged: {error}. Nothing more was examined; put a backup in its place with: "
+            "vernier restore FILE"
+        )
 
     def _check(self) -> None:
         bar = self.progress.add_task("database", total=None)

@@ -56,8 +56,11 @@ def check_database() -> list[str]:
     if connection.vendor != "sqlite":
         return []
     with connection.cursor() as cursor:
-        integrity = cursor.execute(f"PRAGMA integrity_check({_DATABASE_ERRORS_MAX})").fetchall()
-        dangling = cursor.execute("PRAGMA foreign_key_check").fetchmany(_DATABASE_ERRORS_MAX)
+        # By Django's own methods: what SQLite's cursor raises is none of Django's errors.
+        cursor.execute(f"PRAGMA integrity_check({_DATABASE_ERRORS_MAX})")
+        integrity = cursor.fetchall()
+        cursor.execute("PRAGMA foreign_key_check")
+        dangling = cursor.fetchmany(_DATABASE_ERRORS_MAX)
     wrong = [f"The database is damaged: {line}." for (line,) in integrity if line != "ok"]
     return wrong + [
         f"Row {row} of {table} names a row of {other} that is not there." for table, row, other, _ in dangling

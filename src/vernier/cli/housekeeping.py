@@ -47,7 +47,7 @@ FINISHED_JOBS_KEPT = timedelta(days=1)
 # Far beyond the age at which a worker counts as silent.
 HEARTBEATS_KEPT_SECONDS = 3600.0
 # A chore takes a bounded batch; the process must be out soon all the same.
-_JOIN_SECONDS = 3.0
+_JOIN_SECONDS = 2.0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,7 +6,6 @@ import http.client
 import ipaddress
 import logging
 import signal
-import sqlite3
 import threading
 import time
 from contextlib import suppress
@@ -14,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core import checks
 from django.utils import timezone
 
 from vernier.authors.sign_in_link import invite_first_author
+from vernier.cli.check_site import check_site
 from vernier.cli.children import END_SECONDS, RESTART_SECONDS_MAX, Child
-from vernier.cli.errors import tell_checks
 from vernier.cli.housekeeping import Housekeeping
 from vernier.cli.listen import announce, listen, local_address, url_of
 from vernier.cli.main import EXIT_INTERRUPTED
@@ -51,17 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
         announce(opened, directory)
         _warn_of_address(opened)
         return _serve(opened, arguments.workers, directory)
-
-
-def check_site() -> None:
-    """Run Django's system checks; log what they warn of, raise VernierError for what must not be."""
-    found = checks.run_checks(databases=["default"], include_deployment_checks=False)
-    errors = [message for message in found if message.is_serious()]
-    if errors:
-        raise VernierError(tell_checks(errors))
-    for message in found:
-        logger.warning(tell_checks([message]), extra={"event": "check"})
-    logger.info("SQLite %s, data in %s", sqlite3.sqlite_version, settings.DATA_DIR, extra={"event": "starting"})
 
 
 def _warn_of_address(opened: socket.socket) -> None:

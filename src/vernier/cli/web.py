@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from django.conf import settings
 
 from vernier.cli import prepare
+from vernier.cli.check_site import check_site
 from vernier.cli.children import end_with_parent
 from vernier.cli.housekeeping import Housekeeping
 from vernier.cli.listen import announce, listen, url_of
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 APPLICATION = "vernier.site.asgi:application"
 # Requests under way get so long to end; `serve` kills what is left after some seconds more.
-GRACEFUL_SECONDS = 6.0
+GRACEFUL_SECONDS = 4.5
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Answer requests on the socket that was handed over, or first make one."""
     if arguments.fd is None:
+        check_site()
         _start_again_with_socket(arguments.bind)
     with socket.socket(fileno=arguments.fd) as opened:
         if arguments.supervised:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from vernier.cli.check_site import check_site
 from vernier.cli.children import end_with_parent
 from vernier.cli.housekeeping import Housekeeping
 from vernier.engines.heartbeat import heartbeat_file
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     directory = Path(settings.DATA_DIR)
+    if not arguments.supervised:
+        check_site()
     if arguments.drain:
         # Work that has lost its job is due as well.
         reconcile()

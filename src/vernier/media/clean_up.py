@@ -50,7 +50,8 @@ def clean_up_version(media_id: UUID, number: int, *, now: datetime | None = None
                 return
             Rendition.objects.filter(version=version).delete()
         _remove_files(version.directory)
-    except Exception:
+    except Exception as error:
+        _log_refusal(media_id, error)
         later = now + CLEANUP_RETRY
         rows.update(cleanup_at=later, rung_at=later, rings=0, cleanup_failures=F("cleanup_failures") + 1)
         ring_clean_up(version, at=later)
@@ -73,7 +74,8 @@ def clean_up_media(media_id: UUID, *, now: datetime | None = None) -> None:
     try:
         _purge(media, versions)
         _remove_files(media_directory(media_id))
-    except Exception:
+    except Exception as error:
+        _log_refusal(media_id, error)
         later = now + CLEANUP_RETRY
         Media.objects.filter(pk=media_id).update(
             cleanup_at=later, rung_at=later, rings=0, cleanup_failures=F("cleanup_failures") + 1
@@ -95,6 +97,12 @@ def _purge(media: Media, versions: list[Version]) -> None:
     if conf.purge is not None and served:
         purge: Purge = import_string(conf.purge)
         purge(media, served)
+
+
+def _log_refusal(media_id: UUID, error: Exception) -> None:
+    """Say why; the task engine logs the class of an error and no more."""
+    facts = {"event": "clean_up_refused", "media": str(media_id)}
+    logger.warning("clean-up refused media=%s: %s: %s", media_id, type(error).__name__, error, extra=facts)
 
 
 def _remove_files(directory: str) -> None:

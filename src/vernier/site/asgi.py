@@ -19,5 +19,7 @@ from vernier.media_api.form_handler import FormHandler  # noqa: E402
 from vernier.media_api.upload import UploadHandler  # noqa: E402
 from vernier.micropub.uploads import ENDPOINTS as MICROPUB_ENDPOINTS  # noqa: E402
 from vernier.site.guard import BodyGuard  # noqa: E402
+from vernier.site.stopping import Stopping  # noqa: E402
 
-application = UploadHandler(FormHandler(BodyGuard(_django), [*EDITOR_ENDPOINTS, *MICROPUB_ENDPOINTS]))
+_forms = FormHandler(BodyGuard(_django), [*EDITOR_ENDPOINTS, *MICROPUB_ENDPOINTS])
+application = Stopping(UploadHandler(_forms))
