@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import acknowledge, latency, memory, pages, ready, throughput
+from bench import acknowledge, latency, memory, micropub, pages, ready, throughput
 
 BENCHES: dict[str, Callable[[Path], None]] = {
     "acknowledge": acknowledge.main,
@@ -19,6 +19,7 @@ BENCHES: dict[str, Callable[[Path], None]] = {
     "latency": latency.main,
     "memory": memory.main,
     "pages": pages.main,
+    "micropub": micropub.main,
 }
 
 

@@ -45,8 +45,9 @@ def server(tmp_path_factory):
     server.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(server):
+    """Chromium until the last test here: while it runs, its event loop keeps Django from the database."""
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -54,7 +55,7 @@ def browser(server):
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def session(browser, server):
     """What a browser remembers of an author who has signed in."""
     context = browser.new_context()

@@ -88,6 +88,7 @@ def look_at(page, name):
     """Take a picture, and return the serious faults that axe-core finds; nothing is wider than the window."""
     SCREENSHOTS.mkdir(exist_ok=True)
     window = page.viewport_size
+    page.wait_for_load_state("load")
     # As high as the page, so that what stays at the bottom of the window hides nothing.
     page.set_viewport_size({**window, "height": page.evaluate("document.documentElement.scrollHeight")})
     page.evaluate("Promise.allSettled([...document.images].map((image) => image.decode()))")
