@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
+from vernier.conf import read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +27,4 @@ class MailSettings:
 
 def mail_settings() -> MailSettings:
     """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
-    given: dict[str, Any] = getattr(settings, "VERNIER_MAIL", {})
-    known = {field.name.upper(): field.name for field in fields(MailSettings)}
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ImproperlyConfigured(f"VERNIER_MAIL has unknown keys {unknown}; valid are {sorted(known)}.")
-    return MailSettings(**{known[key]: value for key, value in given.items()})
+    return read_settings("VERNIER_MAIL", MailSettings)

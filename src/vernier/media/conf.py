@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-
+from vernier.conf import read_settings
 from vernier.media.variants import DEFAULT_VARIANTS, Variant
 
 MIB = 1024 * 1024
@@ -59,9 +56,4 @@ class MediaSettings:
 
 def media_settings() -> MediaSettings:
     """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
-    given: dict[str, Any] = getattr(settings, "VERNIER_MEDIA", {})
-    known = {field.name.upper(): field.name for field in fields(MediaSettings)}
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ImproperlyConfigured(f"VERNIER_MEDIA has unknown keys {unknown}; valid are {sorted(known)}.")
-    return MediaSettings(**{known[key]: value for key, value in given.items()})
+    return read_settings("VERNIER_MEDIA", MediaSettings)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
+from vernier.conf import read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +32,4 @@ class MediaApiSettings:
 
 def media_api_settings() -> MediaApiSettings:
     """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
-    given: dict[str, Any] = getattr(settings, "VERNIER_MEDIA_API", {})
-    known = {field.name.upper(): field.name for field in fields(MediaApiSettings)}
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ImproperlyConfigured(f"VERNIER_MEDIA_API has unknown keys {unknown}; valid are {sorted(known)}.")
-    return MediaApiSettings(**{known[key]: value for key, value in given.items()})
+    return read_settings("VERNIER_MEDIA_API", MediaApiSettings)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
+from vernier.conf import read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +22,4 @@ class NetSettings:
 
 def net_settings() -> NetSettings:
     """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
-    given: dict[str, Any] = getattr(settings, "VERNIER_NET", {})
-    known = {field.name.upper(): field.name for field in fields(NetSettings)}
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ImproperlyConfigured(f"VERNIER_NET has unknown keys {unknown}; valid are {sorted(known)}.")
-    return NetSettings(**{known[key]: value for key, value in given.items()})
+    return read_settings("VERNIER_NET", NetSettings)

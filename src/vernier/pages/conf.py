@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
+
+from vernier.conf import read_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +23,7 @@ class PagesSettings:
 
 def pages_settings() -> PagesSettings:
     """Return the settings in force; raise ImproperlyConfigured for a key that does not exist."""
-    given: dict[str, Any] = getattr(settings, "VERNIER_PAGES", {})
-    known = {field.name.upper(): field.name for field in fields(PagesSettings)}
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ImproperlyConfigured(f"VERNIER_PAGES has unknown keys {unknown}; valid are {sorted(known)}.")
-    return PagesSettings(**{known[key]: value for key, value in given.items()})
+    return read_settings("VERNIER_PAGES", PagesSettings)
 
 
 def discovery_links(base: str) -> list[tuple[str, str]]:
