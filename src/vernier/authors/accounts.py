@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from vernier.authors.models import Author
@@ -21,8 +22,16 @@ def create_author(name: str, *, email: str = "", display_name: str = "", passwor
         )
         author.set_password(password)
         author.full_clean()
+        _require_distinct(name)
         author.save()
     return author
+
+
+def _require_distinct(name: str) -> None:
+    """Raise ValidationError for a name that another one differs from in capitals only: readers would confuse them."""
+    alike = Author.objects.filter(username__iexact=name).values_list("username", flat=True).first()
+    if alike is not None:
+        raise ValidationError({"username": f"The name {name} differs from that of {alike} in capitals only."})
 
 
 def find_active_author(typed: str) -> Author | None:

@@ -23,7 +23,7 @@ urlpatterns = [
     path("", include("vernier.pages.urls")),
 ]
 
-handler400 = "vernier.pages.errors.bad_request"
+handler400 = "vernier.site.errors.bad_request"
 handler403 = "vernier.pages.errors.forbidden"
 handler404 = "vernier.pages.errors.not_found"
-handler500 = "vernier.pages.errors.server_error"
+handler500 = "vernier.site.errors.server_error"
