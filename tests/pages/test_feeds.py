@@ -99,7 +99,7 @@ def test_json_feed__has_what_the_format_requires(author, client):
 
 
 @pytest.mark.parametrize("path", FEEDS)
-def test_photo__is_in_the_content_with_its_alt_text(path, author, client):
+def test_i12__photo_is_in_the_content_with_its_alt_text(path, author, client):
     photos = [EntryPhoto(media_id=make_media(author).pk, alt=alt) for alt in ('A "wall"', "B & C")]
     publish(author, photos=photos)
     (content,) = contents(client, path)
@@ -109,8 +109,7 @@ def test_photo__is_in_the_content_with_its_alt_text(path, author, client):
 
 
 @pytest.mark.parametrize("path", FEEDS)
-def test_photo__is_nowhere_until_it_is_ready(path, author, client):
-    """I12."""
+def test_i12__photo_is_nowhere_until_it_is_ready(path, author, client):
     media = make_media(author, status="processing", contents={})
     publish(author, photos=[media])
     assert str(media.pk) not in client.get(path).text
@@ -161,8 +160,7 @@ def test_updated__is_in_every_format(author, client):
 
 
 @pytest.mark.parametrize("path", FEEDS)
-def test_addresses__are_absolute(path, author, client):
-    """I10."""
+def test_i10__addresses_are_absolute(path, author, client):
     media = make_media(author)
     publish(author, content=html(f'<p><a href="../x">a</a> <img src="/media/{media.pk}" alt="b"></p>'), tags=("t",))
     (content,) = contents(client, path)
@@ -177,8 +175,7 @@ def test_linked_photo__is_in_the_content_and_no_enclosure(author, client):
     assert xml(client, "/rss.xml").find("channel/item/enclosure") is None
 
 
-def test_note__has_no_title(author, client):
-    """I11."""
+def test_i11__note_has_no_title(author, client):
     publish(author, content="A note")
     assert xml(client, "/rss.xml").find("channel/item/title") is None
     assert "title" not in feed_items(client)[0]
