@@ -9,12 +9,13 @@ from vernier.authors.models import Author
 HOME = "/"
 
 
-def profile_path(author: Author) -> str:
-    """Return the path of the author's profile, their identity towards others (IndieAuth section 3.1).
+def first_author_id() -> int | None:
+    """Return who is at home at the site's own address: its first author, who stays so when others come."""
+    return Author.objects.order_by("pk").values_list("pk", flat=True).first()
 
-    The site's first author is at home at the site's own address, and stays so when others come.
-    """
-    first_id = Author.objects.order_by("pk").values_list("pk", flat=True).first()
+
+def profile_path(author: Author, *, first_id: int | None) -> str:
+    """Return the path of the author's profile, their identity towards others (IndieAuth section 3.1)."""
     return HOME if author.pk == first_id else author_path(author)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vernier.authors.profiles import profile_path
+from vernier.authors.profiles import first_author_id, profile_path
 from vernier.media_api.links import media_url
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def me_url(base: str, author: Author) -> str:
     """Return the author's identity, in the one form in which it is written everywhere."""
-    return base + profile_path(author)
+    return base + profile_path(author, first_id=first_author_id())
 
 
 def identity(base: str, author: Author, scopes: Collection[str]) -> dict[str, object]:

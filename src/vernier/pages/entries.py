@@ -12,10 +12,11 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.text import Truncator
 
+from vernier.authors.profiles import first_author_id
 from vernier.media_api.links import base_url
 from vernier.pages.links import Link
 from vernier.pages.photos import loaded_photos, newest_versions, show_photos, show_photos_to_author
-from vernier.pages.profile import authors_with_photo, card_of, first_author_id
+from vernier.pages.profile import authors_with_photo, card_of
 from vernier.pages.text import pictures_in, text_for_feed, text_for_page
 from vernier.posts.addresses import post_url
 from vernier.posts.content import plain_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Prefetch
 
 from vernier.authors.models import Author
-from vernier.authors.profiles import HOME, author_path
+from vernier.authors.profiles import profile_path
 from vernier.pages.links import Link
 from vernier.pages.photos import loaded_renditions, picture_of
 
@@ -37,16 +37,11 @@ def authors_with_photo() -> QuerySet[Author]:
     return Author.objects.order_by("pk").select_related("photo__current").prefetch_related(renditions)
 
 
-def first_author_id() -> int | None:
-    """Return who is at home at the site's own address."""
-    return Author.objects.order_by("pk").values_list("pk", flat=True).first()
-
-
 def card_of(author: Author, *, base: str, first_id: int | None) -> Card:
     """Return the card of an author whose photo is loaded."""
     return Card(
         name=author.shown_name,
-        url=base + (HOME if author.pk == first_id else author_path(author)),
+        url=base + profile_path(author, first_id=first_id),
         note=author.note,
         photo=picture_of(author.photo.current, base) if author.photo else None,
         links=tuple(Link.to(link) for link in _texts(author.links) if link.lower().startswith(_LINK_SCHEMES)),
