@@ -240,19 +240,6 @@ def test_delete__another_authors_post_is_not_found(author, other):
     assert Post.objects.listed(now=LATER).exists()
 
 
-def test_with_parts__queries_do_not_grow_with_posts(author, django_assert_num_queries):
-    def read():
-        return [
-            (post.shown_updated_at, [tag.name for tag in post.tags.all()], post.author.shown_name)
-            for post in Post.objects.listed(now=LATER).with_parts()
-        ]
-
-    for number in range(3):
-        make_post(author, str(number), tags=("a",), photos=(photo_of(make_media(author)),))
-        with django_assert_num_queries(3):
-            assert len(read()) == number + 1
-
-
 @pytest.mark.parametrize(
     ("fields", "kind"),
     [

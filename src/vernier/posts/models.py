@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from vernier.media.models import Media, Rendition
+from vernier.media.models import Media
 from vernier.posts.entry import (
     URL_CHARACTERS_MAX,
     Content,
@@ -49,13 +49,6 @@ class PostQuerySet(models.QuerySet["Post"]):
             visibility__in=(Visibility.PUBLIC, Visibility.UNLISTED),
         )
         return self.live().filter(is_open | Q(author_id=viewer_id) if viewer_id is not None else is_open)
-
-    def with_parts(self) -> PostQuerySet:
-        """Load all that a page or a feed shows, in a number of queries that does not grow with the posts."""
-        photos = Photo.objects.select_related("media__current").prefetch_related(
-            models.Prefetch("media__current__renditions", queryset=Rendition.objects.order_by("pk"))
-        )
-        return self.select_related("author").prefetch_related("tags", models.Prefetch("photos", queryset=photos))
 
 
 class Post(models.Model):
