@@ -227,9 +227,9 @@ OPTIONS = (
     ),
     Option(
         name="FETCH_PORTS",
-        default=("80", "443"),
+        default=(),
         kind=ports(),
-        help="The ports of other sites to which the server connects.",
+        help="Ports of other sites to which the server connects, besides 80 and 443.",
     ),
     Option(
         name="FETCH_PRIVATE_HOSTS",
