@@ -40,19 +40,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(params=["database", "directory"])
-def renditions(request, settings, tmp_path):
-    """The store of the renditions, of either kind."""
-    if request.param == "directory":
-        backend = {
-            "BACKEND": "vernier.media.storages.DurableFileSystemStorage",
-            "OPTIONS": {"location": str(tmp_path / "renditions")},
-        }
-        (tmp_path / "renditions").mkdir()
-        settings.STORAGES = {**settings.STORAGES, "renditions": backend}
-    return renditions_storage()
-
-
 @pytest.fixture
 def keeping(settings):
     """Keep the originals."""

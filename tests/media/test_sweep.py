@@ -34,19 +34,6 @@ STRAY = "images/00000000-0000-4000-8000-000000000000/v1/photo.avif"
 GRACE = {"staging": 3600, "renditions": 24 * 3600}
 
 
-@pytest.fixture(params=["database", "directory"])
-def renditions(request, settings, tmp_path):
-    """The store of the renditions, of either kind."""
-    if request.param == "directory":
-        backend = {
-            "BACKEND": "vernier.media.storages.DurableFileSystemStorage",
-            "OPTIONS": {"location": str(tmp_path / "renditions")},
-        }
-        (tmp_path / "renditions").mkdir()
-        settings.STORAGES = {**settings.STORAGES, "renditions": backend}
-    return renditions_storage()
-
-
 def at(seconds):
     return NOW + timedelta(seconds=seconds)
 
