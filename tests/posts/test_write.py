@@ -6,8 +6,10 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 
 from tests.posts.factory import LATER, NOW, make_media, make_post, photo_of
+from vernier.posts import content
 from vernier.posts.delete import delete_post, undelete_post
 from vernier.posts.entry import PROPERTIES_MAX, TAGS_MAX, Content, ContentFormat, Entry, Kind, Status, Visibility
 from vernier.posts.exceptions import PostChanged, PostEmpty, PostNotFound, PropertyInvalid, RetryKeyReused
@@ -258,3 +260,17 @@ def test_kind__is_discovered_from_what_the_post_has(author, fields, kind):
 
 def test_kind__photos_make_a_photo_post(author):
     assert make_post(author, photos=(photo_of(make_media(author)),)).kind == Kind.PHOTO
+
+
+@pytest.mark.django_db(transaction=True)
+def test_create__renders_a_text_once_and_keeps_no_writer_waiting_for_it(monkeypatch):
+    within = []
+
+    def slowly(source):
+        within.append(connection.in_atomic_block)
+        return source
+
+    monkeypatch.setitem(content._RENDERERS, ContentFormat.MARKDOWN, slowly)
+    author = get_user_model().objects.create_user("carol")
+    create_post(author, Entry(content=Content(format=ContentFormat.MARKDOWN, source="A text of its own")))
+    assert within == [False]

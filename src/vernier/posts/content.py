@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,13 @@ _ATTRIBUTES = {
 _URL_SCHEMES = {"http", "https", "mailto", "tel", "xmpp", "gemini"}
 _LINK_REL = "noopener"
 _URL = re.compile(r"https?://[^\s<>\"]+[^\s<>\".,;:!?')\]}]", re.IGNORECASE)
+# The kind of a post, its slug and its row ask for the same text, one after the other; a long one takes half a second.
+_RENDERED_MAX = 8
 # Where text of two blocks would run into one word.
 _BLOCK_ENDS = re.compile(r"</(p|div|li|h[1-6]|tr|blockquote|figcaption)>|<br[^>]*>", re.IGNORECASE)
 
 
+@lru_cache(maxsize=_RENDERED_MAX)
 def render(content: Content | None) -> str:
     """Return the content as HTML without anything that runs, tracks or breaks out of its place."""
     return "" if content is None else _sanitise(_RENDERERS[content.format](content.source))

@@ -81,6 +81,8 @@ def create_post(
     """
     now = now or timezone.now()
     check_new(entry)
+    # Before the transaction, which on SQLite keeps every other writer waiting.
+    render(entry.content)
     try:
         with transaction.atomic():
             return _create(author, entry, retry=retry, origin=origin, now=now)
