@@ -84,6 +84,8 @@ def open_page(browser, server, session):
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: _note(message, complaints))
+        # Asked for only when a test waits for a file chooser, Playwright's may come after Chromium's own has opened.
+        page.on("filechooser", lambda _chooser: None)
         page.goto(path)
         return page
 
