@@ -42,7 +42,7 @@ def _hostile():
     ],
 )
 def test_hostile_child__gives_a_transient_reason(behaviour, code, tries_max):
-    error = failure_of(behaviour, settings=SHORT)
+    error = failure_of(behaviour, settings=SHORT if code is FailureCode.TIME_LIMIT else SETTINGS)
     assert isinstance(error, TransientError)
     assert (error.code, error.tries_max) == (code, tries_max)
     assert children() == []
