@@ -166,7 +166,7 @@ class Pipeline(RuleBasedStateMachine):
     def accept_and_lose_the_transaction(self, original: bytes) -> None:
         """The job cannot be enqueued: neither row nor file nor job is left."""
         before = _counts()
-        with mock.patch("vernier.media.accept.ring", side_effect=Crash), _expected(Crash), Upload() as upload:
+        with mock.patch("vernier.media.record.ring", side_effect=Crash), _expected(Crash), Upload() as upload:
             upload.write(original)
             upload.accept(owner=self.owner, now=self.now)
         assert _counts() == before

@@ -23,6 +23,7 @@ from vernier.media.exceptions import (
     UploadTooLarge,
     UploadTypeRefused,
 )
+from vernier.media.jobs import ring
 from vernier.media.models import Media, Version
 from vernier.media.storages import DurableWriter, staging_storage
 
@@ -85,20 +86,19 @@ def test_accept__failed_fsync_of_the_directory_leaves_nothing(staged):
 
 @pytest.mark.parametrize("failure", [OperationalError("database is locked"), ZeroDivisionError()])
 def test_accept__failed_transaction_leaves_nothing(staged, failure):
-    with mock.patch("vernier.media.accept.ring", side_effect=failure), pytest.raises(type(failure)):
+    with mock.patch("vernier.media.record.ring", side_effect=failure), pytest.raises(type(failure)):
         accept_upload([PHOTO], owner=author())
     assert (Media.objects.count(), OxTask.objects.count(), staged()) == (0, 0, [])
 
 
 def test_accept__lost_answer_of_the_commit_keeps_the_file(staged):
     """The transaction was committed although the caller was told otherwise: the row needs its original."""
-    accept = Upload._insert
 
-    def commits_and_fails(self, *args):
+    def ring_and_lose_the_answer(version):
         transaction.on_commit(lambda: (_ for _ in ()).throw(OperationalError("connection lost")))
-        return accept(self, *args)
+        ring(version)
 
-    with mock.patch.object(Upload, "_insert", commits_and_fails), pytest.raises(OperationalError):
+    with mock.patch("vernier.media.record.ring", ring_and_lose_the_answer), pytest.raises(OperationalError):
         accept_upload([PHOTO], owner=author())
     assert staged() == [Version.objects.get().staging_key]
 

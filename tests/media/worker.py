@@ -10,10 +10,11 @@ from django_ox.models import OxTask
 
 from tests.media.factory import NOW, author
 from tests.media.render_in_process import open_renderer_in_process
-from vernier.media.accept import Accepted, Upload
+from vernier.media.accept import Upload
 from vernier.media.clean_up import clean_up_media, clean_up_version
 from vernier.media.models import Version
 from vernier.media.process import process
+from vernier.media.record import Accepted
 
 
 class Clock:

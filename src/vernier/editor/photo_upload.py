@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponse
 
-    from vernier.media.accept import Accepted
+    from vernier.media.record import Accepted
 
 
 @require_POST

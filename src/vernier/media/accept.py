@@ -1,7 +1,7 @@
 """Accept: from the bytes of an upload to a Version that will be processed, whatever happens next.
 
 The bytes come first: they are hashed on their way into the staging store and durable there before any row. Then one
-transaction writes the rows and enqueues the job; when it has committed, the upload is acknowledged.
+transaction (`record.py`) writes the rows and enqueues the job; when it has committed, the upload is acknowledged.
 """
 
 from __future__ import annotations
@@ -10,32 +10,22 @@ import errno
 import hashlib
 import logging
 import secrets
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError
 from django.utils import timezone
 
 from vernier.media.conf import MediaSettings, media_settings
-from vernier.media.exceptions import (
-    MediaNotFound,
-    NoSpace,
-    UploadEmpty,
-    UploadKeyInvalid,
-    UploadKeyReused,
-    UploadTooLarge,
-    UploadTypeRefused,
-)
-from vernier.media.jobs import ring
+from vernier.media.exceptions import NoSpace, UploadEmpty, UploadKeyInvalid, UploadTooLarge, UploadTypeRefused
 from vernier.media.log import log_transition
-from vernier.media.models import Media, Outcome, UploadKey, Version
+from vernier.media.models import Version
+from vernier.media.record import Accepted, Original, UploadRequest, record
 from vernier.media.sniff import HEIC, SNIFF_BYTES, ImageType, sniff
 from vernier.media.storages import Writer, create, staging_storage
-from vernier.media.supersede import supersede_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
     from types import TracebackType
     from uuid import UUID
 
@@ -43,46 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("vernier.media")
 
-OPERATION_CREATE = "create"
-OPERATION_REPLACE = "replace"
 UPLOAD_KEY_BYTES_MAX = 255
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
-    """The answer to an upload: which Version it is, and how it came to be that.
-
-    It `is_repeated` where the same Idempotency-Key with the same bytes was answered before: with this very answer.
-    """
-
-    media_id: UUID
-    number: int
-    outcome: Outcome
-    is_repeated: bool = False
-
-    @property
-    def created(self) -> bool:
-        """Whether this very upload has made the Version."""
-        return self.outcome is Outcome.CREATED and not self.is_repeated
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """Who uploads what for: a new Media, or a new Version of the one that is named."""
-
-    owner_id: int
-    replaces: UUID | None
-    key: str | None
-    remakes: int | None
-    now: datetime
-
-    @property
-    def operation(self) -> str:
-        return OPERATION_CREATE if self.replaces is None else OPERATION_REPLACE
-
-    @property
-    def target(self) -> str:
-        return "" if self.replaces is None else str(self.replaces)
 
 
 def accept_upload(
@@ -170,23 +121,15 @@ class Upload:
         has not failed: then the newest is the answer.
         """
         check_upload_key(idempotency_key)
-        self._finish()
-        request = _Request(
+        original = self._finish()
+        request = UploadRequest(
             owner_id=owner.pk,
             replaces=replaces,
             key=idempotency_key,
             remakes=remakes,
             now=now or timezone.now(),
         )
-        try:
-            with transaction.atomic(durable=True):
-                accepted = self._record(request)
-        except IntegrityError:
-            # Where writers do not wait for each other, two uploads with one key meet at its constraint.
-            winner = self._earlier(request)
-            if winner is None:
-                raise
-            accepted = winner
+        accepted = record(request, original, self._conf)
         if accepted.created:
             # From here on the file belongs to its row.
             self._is_staged = False
@@ -218,18 +161,26 @@ class Upload:
         except OSError as error:
             raise _as_no_space(error) from error
 
-    def _finish(self) -> None:
+    def _finish(self) -> Original:
+        """Make the bytes durable."""
         if not self._byte_size:
             raise UploadEmpty("The file is empty: it has 0 bytes.")
         if self._writer is None:
             self._start()
         assert self._writer is not None
+        assert self._type is not None
         # Also where the commit fails, for that may be after the file has got its name.
         self._is_staged = True
         try:
             self._writer.commit()
         except OSError as error:
             raise _as_no_space(error) from error
+        return Original(
+            staging_key=self._staging_key,
+            sha256=self._sha256.hexdigest(),
+            byte_size=self._byte_size,
+            image_type=self._type,
+        )
 
     def _discard(self) -> None:
         """Delete the staged file unless a row names it: a transaction whose answer was lost may have happened."""
@@ -239,90 +190,6 @@ class Upload:
         except (DatabaseError, OSError) as error:
             # Whatever made the upload fail is the news; the file is left to the sweep.
             logger.warning("not deleted from staging: %s (%s)", self._staging_key, error)
-
-    def _record(self, request: _Request) -> Accepted:
-        """Write what the upload changes; the Media row is locked first."""
-        media = None if request.replaces is None else _lock_own(request.replaces, request.owner_id)
-        earlier = self._earlier(request)
-        if earlier is not None:
-            return earlier
-        accepted = self._unchanged(media, request) or self._insert(media, request)
-        if request.key is not None:
-            UploadKey.objects.create(
-                owner_id=request.owner_id,
-                operation=request.operation,
-                target=request.target,
-                key=request.key,
-                sha256=self._sha256.hexdigest(),
-                media_id=accepted.media_id,
-                number=accepted.number,
-                outcome=accepted.outcome,
-                created_at=request.now,
-            )
-        return accepted
-
-    def _earlier(self, request: _Request) -> Accepted | None:
-        """Return the answer that this key was given before; raise UploadKeyReused where the bytes differ."""
-        if request.key is None:
-            return None
-        known = UploadKey.objects.filter(
-            owner_id=request.owner_id, operation=request.operation, target=request.target, key=request.key
-        ).first()
-        if known is None:
-            return None
-        if known.created_at <= request.now - timedelta(seconds=self._conf.upload_key_seconds):
-            known.delete()
-            return None
-        if known.sha256 != self._sha256.hexdigest():
-            raise UploadKeyReused("This Idempotency-Key was used for other bytes; use a new key for a new file.")
-        outcome = Outcome(known.outcome)
-        return Accepted(media_id=known.media_id, number=known.number, outcome=outcome, is_repeated=True)
-
-    def _unchanged(self, media: Media | None, request: _Request) -> Accepted | None:
-        if media is None or self._is_to_remake(media, request):
-            return None
-        newest = media.versions.get(number=media.newest_number)
-        is_whole = newest.status != Version.Status.FAILED and not newest.renditions.exclude(lost_at=None).exists()
-        if not (is_whole and newest.sha256 == self._sha256.hexdigest()) and request.remakes is None:
-            return None
-        return Accepted(media_id=media.pk, number=newest.number, outcome=Outcome.UNCHANGED)
-
-    @staticmethod
-    def _is_to_remake(media: Media, request: _Request) -> bool:
-        if request.remakes is None:
-            return False
-        return not media.versions.newer_than(request.remakes).exclude(status=Version.Status.FAILED).exists()
-
-    def _insert(self, media: Media | None, request: _Request) -> Accepted:
-        assert self._type is not None
-        now = request.now
-        if media is None:
-            media = Media.objects.create(owner_id=request.owner_id, newest_number=1, created_at=now)
-        else:
-            supersede_unfinished(media, now=now)
-            media.newest_number += 1
-            media.save(update_fields=["newest_number"])
-        version = Version.objects.create(
-            media=media,
-            number=media.newest_number,
-            sha256=self._sha256.hexdigest(),
-            byte_size=self._byte_size,
-            image_type=self._type.name,
-            extension=self._type.extension,
-            staging_key=self._staging_key,
-            variants=[variant.to_json() for variant in self._conf.variants],
-            accepted_at=now,
-            rung_at=now,
-        )
-        ring(version)
-        return Accepted(media_id=media.pk, number=version.number, outcome=Outcome.CREATED)
-
-
-def _lock_own(media_id: UUID, owner_id: int) -> Media:
-    media = Media.objects.select_for_update().live().filter(pk=media_id, owner_id=owner_id).first()
-    if media is None:
-        raise MediaNotFound(f"There is no image {media_id} of this author.")
-    return media
 
 
 def check_upload_key(key: str | None) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from vernier.authors.models import Author
-    from vernier.media.accept import Accepted
+    from vernier.media.record import Accepted
 
 
 def open_intake(request: HttpRequest, *, owner: Author, replaces: UUID | None) -> Intake:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.http import HttpRequest
 
-    from vernier.media.accept import Accepted
     from vernier.media.exceptions import UploadRefused
+    from vernier.media.record import Accepted
     from vernier.media_api.staged_file import StagedFile
 
 # Where in the ASGI scope the form is handed on.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import AbstractBaseUser
 
-    from vernier.media.accept import Accepted
+    from vernier.media.record import Accepted
 
 # The longest name that a file has on most systems. There each of its characters may take more than one byte.
 FILENAME_CHARACTERS_MAX = 255

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from django.core.handlers.asgi import ASGIRequest
 
     from vernier.authors.models import Author
-    from vernier.media.accept import Accepted
+    from vernier.media.record import Accepted
     from vernier.media_api.intake import Intake
 
 MEDIA_PATH = "/media"
