@@ -160,6 +160,15 @@ def test_replace__key_makes_a_retry_safe(served, clock):
     assert upload(RED, clock, key="k").media_id != served.media_id
 
 
+def test_replace__own_bytes_bring_a_lost_original_back(clock):
+    first = upload(RED, clock)
+    staging_storage().delete(version_of(first).staging_key)
+    again = upload(RED, clock, replaces=first.media_id)
+    assert (again.number, again.outcome) == (2, "created")
+    run_due(clock)
+    assert (statuses(first.media_id), serving(first.media_id)) == (["superseded", "ready"], 2)
+
+
 @pytest.mark.parametrize(("content", "outcome"), [(RED, "unchanged"), (BLUE, "created")])
 def test_replace__retry_gets_the_answer_of_the_first_time(served, clock, content, outcome):
     answers = [upload(content, clock, replaces=served.media_id, key="k") for _ in range(3)]

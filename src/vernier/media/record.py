@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from vernier.media.exceptions import MediaNotFound, UploadKeyReused
 from vernier.media.jobs import ring
 from vernier.media.models import Media, Outcome, UploadKey, Version
+from vernier.media.storages import staging_storage
 from vernier.media.supersede import supersede_unfinished
 
 if TYPE_CHECKING:
@@ -139,10 +140,16 @@ def _unchanged(media: Media | None, request: UploadRequest, original: Original) 
     if media is None or _is_to_remake(media, request):
         return None
     newest = media.versions.get(number=media.newest_number)
-    is_whole = newest.status != Version.Status.FAILED and not newest.renditions.exclude(lost_at=None).exists()
-    if not (is_whole and newest.sha256 == original.sha256) and request.remakes is None:
+    if not (newest.sha256 == original.sha256 and _is_whole(newest)) and request.remakes is None:
         return None
     return Accepted(media_id=media.pk, number=newest.number, outcome=Outcome.UNCHANGED)
+
+
+def _is_whole(version: Version) -> bool:
+    """Whether nothing of the Version is lost; after a restore, staging has no file of what was in flight."""
+    if version.status == Version.Status.FAILED or version.renditions.exclude(lost_at=None).exists():
+        return False
+    return version.status == Version.Status.READY or staging_storage().exists(version.staging_key)
 
 
 def _is_to_remake(media: Media, request: UploadRequest) -> bool:
