@@ -78,9 +78,9 @@ def _check_storages(conf: MediaSettings) -> Iterator[CheckMessage]:
 
 def _check_database() -> Iterator[CheckMessage]:
     """Warn of deferred transactions on SQLite: those that read first and then write fail when another one writes."""
-    database = connections[DEFAULT_DB_ALIAS].settings_dict
-    mode = str(database["OPTIONS"].get("transaction_mode", "DEFERRED")).upper()
-    if database["ENGINE"].endswith("sqlite3") and mode == "DEFERRED":
+    database = connections[DEFAULT_DB_ALIAS]
+    mode = str(database.settings_dict["OPTIONS"].get("transaction_mode", "DEFERRED")).upper()
+    if database.vendor == "sqlite" and mode == "DEFERRED":
         yield Warning(
             "The SQLite database has deferred transactions: of uploads that come together some fail as locked out.",
             hint='Set DATABASES["default"]["OPTIONS"]["transaction_mode"] to "IMMEDIATE", and "timeout" to 20.',

@@ -85,7 +85,7 @@ STATIC_URL = "/static/"
 
 DATABASES = {
     "default": {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "vernier.sqlite.backend",
         "NAME": DATA_DIR / data_directory.DATABASE,
         "OPTIONS": sqlite_options(),
     }
