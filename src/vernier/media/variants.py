@@ -48,7 +48,7 @@ class Variant:
     narrower: bool = False
 
     def __post_init__(self) -> None:
-        _require(self.name.isascii() and self.name.isidentifier(), "name", self.name, "a plain word")
+        _require(self.name.isascii() and self.name.isidentifier(), "name", self.name, "letters, digits and _")
         _require(self.format in get_args(FormatRule), "format", self.format, f"one of {get_args(FormatRule)}")
         _require(self.fit in get_args(Fit), "fit", self.fit, f"one of {get_args(Fit)}")
         _require(1 <= self.width_max <= SIDE_MAX, "width_max", self.width_max, f"1 to {SIDE_MAX}")
