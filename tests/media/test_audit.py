@@ -31,6 +31,7 @@ from vernier.media.repair import Outcome, repair_current, repair_version
 from vernier.media.storages import originals_storage, read, renditions_storage
 from vernier.media.variants import Variant
 
+STRAY = "images/00000000-0000-4000-8000-000000000000/v1/photo.avif"
 # It passes for an image until it is decoded.
 CORRUPT = b"\x89PNG\r\n\x1a\n" + b"\0" * 200
 
@@ -300,6 +301,7 @@ def test_originals__round_goes_step_by_step_and_tells_of_what_is_lost(keeping, m
         assert "2 kept originals are missing" not in caplog.text
         ticks.tick()
     assert "2 kept originals are missing" in caplog.text
+    assert all(f"{version} original" in caplog.text for version in Version.objects.all())
     with CaptureQueriesContext(connection) as queries:
         ticks.tick()
     assert len(queries) == 0
@@ -661,6 +663,21 @@ def is_there(storage, version):
     return storage.exists(row(version).storage_key)
 
 
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_ticks__go_past_the_brake_where_that_is_wanted(renditions, keeping, monkeypatch, is_forced):
+    monkeypatch.setattr("vernier.media.brake.FILES_MAX", 0)
+    version = ready()
+    renditions.delete(row(version).storage_key)
+    renditions.save(STRAY, ContentFile(b"stray"))
+    Sighting.objects.create(store="renditions", key=STRAY, seen_at=NOW - timedelta(days=2))
+    sweep = SweepTicks(is_forced=is_forced, clock=Clock())
+    ticks = AuditTicks(is_forced=is_forced, clock=Clock())
+    for _ in range(6):
+        sweep.tick(NOW)
+        ticks.tick(NOW)
+    assert (not renditions.exists(STRAY), is_there(renditions, version)) == (is_forced, is_forced)
+
+
 def test_ticks__store_that_is_missing_stops_neither(settings, tmp_path, monkeypatch):
     clock = Clock()
     ticks = SweepTicks(clock=clock)
@@ -673,6 +690,6 @@ def test_ticks__store_that_is_missing_stops_neither(settings, tmp_path, monkeypa
     }
     with pytest.raises(NotADirectoryError):
         ticks.tick(NOW)
-    Blob.objects.create(key="images/00000000-0000-4000-8000-000000000000/v1/photo.avif", content=b"")
+    Blob.objects.create(key=STRAY, content=b"")
     ticks.tick(NOW)
     assert Sighting.objects.get().store == "renditions"

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from vernier.media.brake import brakes
+from vernier.media.brake import PAST_IT, brakes
 from vernier.media.listing import require_present
 from vernier.media.models import IMAGES_DIRECTORY, Version
 from vernier.media.storages import renditions_storage, sha256_of
@@ -147,9 +147,10 @@ class AuditRound:
         self.is_over = not self.cursor or is_enough
         if self.is_over and self.is_braked:
             logger.error(
-                "The audit stops: %d of %d renditions are wrong. If that is right: vernier doctor --force",
+                "The audit stops: %d of %d renditions are wrong. If that is right: %s",
                 self.new,
                 self.renditions,
+                PAST_IT,
                 extra={"event": "audit_braked"},
             )
 

@@ -37,16 +37,22 @@ class Chore:
     due_at: float = 0.0
 
 
-def run_housekeeping(stop: threading.Event) -> None:
-    """Do the chores of this app until `stop` is set; any number of processes may do so at once."""
-    chores = media_chores(stop)
+def run_housekeeping(stop: threading.Event, *, is_forced: bool = False) -> None:
+    """Do the chores of this app until `stop` is set, past the brake where that is wanted.
+
+    Any number of processes may do so at once.
+    """
+    chores = media_chores(stop, is_forced=is_forced)
     while not stop.is_set():
         do_due(chores, stop)
         stop.wait(TICK_SECONDS)
 
 
 def media_chores(
-    stop: threading.Event, *, on_reconciled: Callable[[Reconciled], object] = lambda _: None
+    stop: threading.Event,
+    *,
+    is_forced: bool = False,
+    on_reconciled: Callable[[Reconciled], object] = lambda _: None,
 ) -> tuple[Chore, ...]:
     """Return the chores of this app; a repair in progress is broken off when `stop` is set."""
 
@@ -56,10 +62,11 @@ def media_chores(
             raise HandedBack
 
     reconcile_seconds = media_settings().reconcile_seconds
+    audit = AuditTicks(is_forced=is_forced, on_tick=require_running)
     return (
         Chore(name="reconcile", every_seconds=reconcile_seconds, do=lambda: on_reconciled(reconcile())),
-        Chore(name="sweep", every_seconds=SWEEP_SECONDS, do=SweepTicks().tick),
-        Chore(name="audit", every_seconds=AUDIT_SECONDS, do=AuditTicks(on_tick=require_running).tick),
+        Chore(name="sweep", every_seconds=SWEEP_SECONDS, do=SweepTicks(is_forced=is_forced).tick),
+        Chore(name="audit", every_seconds=AUDIT_SECONDS, do=audit.tick),
         Chore(name="originals", every_seconds=AUDIT_SECONDS, do=OriginalsTicks().tick),
     )
 

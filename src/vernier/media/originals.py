@@ -18,6 +18,8 @@ from vernier.media.storages import originals_storage, staging_storage
 logger = logging.getLogger("vernier.media")
 
 _UNFINISHED_MAX = 10_000
+# Originals that one log line names.
+_NAMES_MAX = 20
 # What stands for the variant in the name of a damage.
 _ORIGINAL = "original"
 
@@ -68,8 +70,9 @@ class OriginalsRound:
         self.is_over = not self.cursor
         if self.is_over and self.count:
             logger.error(
-                "%d kept originals are missing or damaged; vernier doctor names them.",
+                "%d kept originals are missing or damaged; the first of them: %s",
                 self.count,
+                ", ".join(damage.name for damage in self.damages[:_NAMES_MAX]),
                 extra={"event": "originals_lost", "count": self.count},
             )
 

@@ -35,7 +35,8 @@ CHECKSUM_SHARE = 0.1
 class SweepTicks:
     """The stores one after another, over and over."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, is_forced: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._is_forced = is_forced
         self._clock = clock
         self._aliases: deque[str] = deque()
         self._round: SweepRound | None = None
@@ -56,15 +57,20 @@ class SweepTicks:
                 return None
             self._next_at = self._clock() + SWEEP_ROUND_SECONDS
             self._aliases.extend(swept_aliases())
-        return SweepRound(alias=self._aliases.popleft())
+        return SweepRound(alias=self._aliases.popleft(), is_forced=self._is_forced)
 
 
 class AuditTicks:
     """The rows from the first to the last, over and over; what is wrong is repaired one Version at a tick."""
 
     def __init__(
-        self, *, on_tick: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        is_forced: bool = False,
+        on_tick: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._is_forced = is_forced
         self._on_tick = on_tick
         self._clock = clock
         self._round: AuditRound | None = None
@@ -91,7 +97,9 @@ class AuditTicks:
         if self._round is None:
             if not self._cursor:
                 self._next_at = self._clock() + AUDIT_ROUND_SECONDS
-            self._round = AuditRound(cursor=self._cursor, renditions_max=AUDIT_RENDITIONS_MAX)
+            self._round = AuditRound(
+                cursor=self._cursor, renditions_max=AUDIT_RENDITIONS_MAX, is_forced=self._is_forced
+            )
         running, self._round = self._round, None
         running.step(with_checksum=_is_sample())
         while running.misled:

@@ -29,7 +29,7 @@ from uuid import UUID
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, storages
 
-from vernier.media.brake import brakes
+from vernier.media.brake import PAST_IT, brakes
 from vernier.media.conf import media_settings
 from vernier.media.listing import list_page, require_present
 from vernier.media.models import IMAGES_DIRECTORY, Rendition, Sighting, Version
@@ -196,10 +196,11 @@ class SweepRound:
         self.is_over = self.is_dry or self.is_braked
         if self.is_braked:
             logger.error(
-                "The sweep stops: %d of %d files in %s have no row. If that is right: vernier doctor --force",
+                "The sweep stops: %d of %d files in %s have no row. If that is right: %s",
                 self.ripe,
                 self.files,
                 self.alias,
+                PAST_IT,
                 extra={"event": "sweep_braked", "store": self.alias},
             )
 
