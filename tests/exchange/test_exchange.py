@@ -137,6 +137,20 @@ def test_import__what_generators_write(author, folder):
     assert (wip.status, walk.kind) == (Status.DRAFT, Kind.ARTICLE)
 
 
+@pytest.mark.parametrize("head", ["draft: true", 'draft: "true"', "draft: yes", "draft: 1", "published: false"])
+def test_import__publishes_no_draft_however_it_is_marked(author, folder, head):
+    (folder / "a.md").write_text(f"---\n{head}\n---\nText")
+    take_all(folder, author)
+    assert Post.objects.get().status == Status.DRAFT
+
+
+@pytest.mark.parametrize("head", ["draft: false", 'draft: "no"', "draft:", "published: true"])
+def test_import__publishes_what_is_no_draft(author, folder, head):
+    (folder / "a.md").write_text(f"---\n{head}\n---\nText")
+    take_all(folder, author)
+    assert Post.objects.get().status == Status.PUBLISHED
+
+
 def test_import__dry_run_writes_nothing_and_says_the_same(author, folder):
     (folder / "a.jpg").write_bytes(image_bytes())
     (folder / "b.jpg").write_bytes(b"no image")
@@ -185,6 +199,8 @@ def test_import__takes_nothing_from_outside_the_folder(author, folder, name):
         ("photos: [gone.jpg]", "gone.jpg"),
         ("format: rst", "format"),
         ("photos: [5]", "photos"),
+        ("draft: maybe", "draft"),
+        ("draft: [true]", "draft"),
     ],
 )
 def test_import__says_what_is_wrong_with_a_file(author, folder, head, reason):

@@ -230,6 +230,8 @@ class Importer:
 
 # "2026-11-30-a-walk.md", as generators name their files.
 _PATH_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}[-_]")
+# As texts too, for YAML takes what stands in quotation marks for one.
+_ANSWERS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
 
 def _properties(head: dict[str, Any]) -> dict[str, list[Any]]:
@@ -240,13 +242,20 @@ def _properties(head: dict[str, Any]) -> dict[str, list[Any]]:
     wanted["name"] = _list(head.get("title"))
     wanted["summary"] = _list(head.get("summary") or head.get("description"))
     wanted["category"] = [str(tag) for name in ("tags", "categories") for tag in _tags(head.get(name))]
-    wanted["published"] = [_as_text(value) for value in _list(head.get("date") or head.get("published"))[:1]]
-    is_draft = head.get("draft") is True or head.get("published") is False
-    wanted["post-status"] = ["draft"] if is_draft else _list(head.get("status"))
+    date = head.get("date") or (None if isinstance(head.get("published"), bool) else head.get("published"))
+    wanted["published"] = [_as_text(value) for value in _list(date)[:1]]
+    wanted["post-status"] = ["draft"] if _is_draft(head) else _list(head.get("status"))
     wanted["visibility"] = _list(head.get("visibility"))
-    if head.get("published") is False:
-        wanted["published"] = [_as_text(value) for value in _list(head.get("date"))[:1]]
     return {name: values for name, values in wanted.items() if values}
+
+
+def _is_draft(head: dict[str, Any]) -> bool:
+    """Raise PropertyInvalid where the answer is not clear: nothing is published by accident."""
+    given = head.get("draft")
+    answer = _ANSWERS.get(str(given).strip().lower(), given)
+    if answer is not None and not isinstance(answer, bool):
+        raise PropertyInvalid("draft", given, "true or false")
+    return answer is True or head.get("published") is False
 
 
 def _tags(value: object) -> list[Any]:
