@@ -156,11 +156,18 @@ def test_import__dry_run_writes_nothing_and_says_the_same(author, folder):
     (folder / "b.jpg").write_bytes(b"no image")
     (folder / "one.md").write_text("![x](a.jpg)")
     (folder / "two.md").write_text("![x](gone.jpg)")
+    (folder / "void.md").write_text("---\ndate: 2024-01-01\n---\n")
     dry = outcomes(take_all(folder, author, is_dry_run=True))
     assert not Post.objects.exists()
     assert not Media.objects.exists()
     assert outcomes(take_all(folder, author)) == dry
-    assert dry == [("one.md", "new"), ("two.md", "refused"), ("a.jpg", "known"), ("b.jpg", "refused")]
+    assert dry == [
+        ("one.md", "new"),
+        ("two.md", "refused"),
+        ("void.md", "refused"),
+        ("a.jpg", "known"),
+        ("b.jpg", "refused"),
+    ]
 
 
 def test_import__folder_of_images_fills_the_library_or_makes_posts(author, folder):

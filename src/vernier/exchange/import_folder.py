@@ -29,7 +29,7 @@ from vernier.posts.entry import Content, ContentFormat, Entry, EntryPhoto
 from vernier.posts.exceptions import PostError, PropertyInvalid
 from vernier.posts.mf2 import assign, parse_time
 from vernier.posts.models import Post
-from vernier.posts.write import Origin, create_post
+from vernier.posts.write import Origin, check_new, create_post
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,7 @@ class Importer:
         origin = self._origin(file, document.head)
         # Its images are uploaded even so: one that was lost since comes back.
         entry = self._entry(file, document)
-        entry.check()
+        check_new(entry)
         if self._is_dry_run:
             return not Post.objects.filter(pk=origin.post_id).exists()
         return create_post(self._author, entry, origin=origin).is_new
