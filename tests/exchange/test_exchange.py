@@ -137,6 +137,16 @@ def test_import__what_generators_write(author, folder):
     assert (wip.status, walk.kind) == (Status.DRAFT, Kind.ARTICLE)
 
 
+@pytest.mark.parametrize("name", ["2024-05-06-my-walk.md", "2024-05-06-my-walk/index.md"])
+def test_import__takes_the_date_from_the_name_where_nothing_else_has_it(author, folder, name):
+    file = folder / "posts" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("---\ntitle: Hills\n---\nText")
+    take_all(folder, author)
+    post = Post.objects.get()
+    assert (post.path, post.published.date().isoformat()) == ("2024/05/my-walk", "2024-05-06")
+
+
 @pytest.mark.parametrize("head", ["draft: true", 'draft: "true"', "draft: yes", "draft: 1", "published: false"])
 def test_import__publishes_no_draft_however_it_is_marked(author, folder, head):
     (folder / "a.md").write_text(f"---\n{head}\n---\nText")

@@ -158,15 +158,15 @@ class Importer:
 
     def _entry(self, file: Path, document: Document) -> Entry:
         head = document.head
-        entry = Entry()
-        for name, values in _properties(head).items():
+        entry, name_of_post = Entry(), self._name_of(file)
+        for name, values in _properties(head, name_of_post).items():
             entry = assign(entry, name, values, base=self._base)
         source = self._with_images(file, document.body)
         content = Content(format=_format(head), source=source) if source.strip() else None
         # Of a photo that an export calls missing there was no file to write.
         given = (one for one in _list(head.get("photos")) if not (isinstance(one, dict) and "missing" in one))
         photos = tuple(self._photo(file, one) for one in given)
-        slug = head.get("slug") or _PATH_DATE.sub("", file.stem)
+        slug = head.get("slug") or _DATED_NAME.sub("", name_of_post)
         return Entry(
             title=entry.title,
             summary=entry.summary,
@@ -179,6 +179,10 @@ class Importer:
             slug=str(slug),
             properties=entry.properties,
         )
+
+    def _name_of(self, file: Path) -> str:
+        """Return what the file is called, or its directory where generators keep a post with its images in one."""
+        return file.parent.name if file.stem == "index" and file.parent != self._folder else file.stem
 
     def _photo(self, document: Path, given: object) -> EntryPhoto:
         given = {"file": given} if isinstance(given, str) else given
@@ -228,25 +232,32 @@ class Importer:
         return self._media_by_sha256[sha256]
 
 
-# "2026-11-30-a-walk.md", as generators name their files.
-_PATH_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}[-_]")
+# "2026-11-30-a-walk.md", as generators name their files: some of them keep the date nowhere else.
+_DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_]")
 # As texts too, for YAML takes what stands in quotation marks for one.
 _ANSWERS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
 
-def _properties(head: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the front matter as microformats2 properties; what only a generator understands is left out."""
+def _properties(head: dict[str, Any], name: str) -> dict[str, list[Any]]:
+    """Return the front matter of a post of this name as properties; what only a generator understands is left out."""
     given = head.get("properties")
     properties = dict(given) if isinstance(given, dict) else {}
-    wanted: dict[str, list[Any]] = {str(name): _list(values) for name, values in properties.items()}
+    wanted: dict[str, list[Any]] = {str(key): _list(values) for key, values in properties.items()}
     wanted["name"] = _list(head.get("title"))
     wanted["summary"] = _list(head.get("summary") or head.get("description"))
-    wanted["category"] = [str(tag) for name in ("tags", "categories") for tag in _tags(head.get(name))]
-    date = head.get("date") or (None if isinstance(head.get("published"), bool) else head.get("published"))
-    wanted["published"] = [_as_text(value) for value in _list(date)[:1]]
+    wanted["category"] = [str(tag) for key in ("tags", "categories") for tag in _tags(head.get(key))]
+    wanted["published"] = _date(head, name)
     wanted["post-status"] = ["draft"] if _is_draft(head) else _list(head.get("status"))
     wanted["visibility"] = _list(head.get("visibility"))
-    return {name: values for name, values in wanted.items() if values}
+    return {key: values for key, values in wanted.items() if values}
+
+
+def _date(head: dict[str, Any], name: str) -> list[str]:
+    given = head.get("date") or (None if isinstance(head.get("published"), bool) else head.get("published"))
+    if given:
+        return [_as_text(value) for value in _list(given)[:1]]
+    dated = _DATED_NAME.match(name)
+    return [dated[1]] if dated else []
 
 
 def _is_draft(head: dict[str, Any]) -> bool:
