@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field
+from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FENCE = "---"
+# Hugo's own.
+TOML_FENCE = "+++"
 # A post has at most half a megabyte of text.
 DOCUMENT_BYTES_MAX = 2 * 1024 * 1024
 
@@ -38,12 +42,14 @@ def read_document(file: Path) -> Document:
 def parse(text: str) -> Document:
     """Return the document that the text is; without a fence at its start all of it is the body."""
     lines = text.replace("\r\n", "\n").split("\n")
-    if lines[0].strip() != FENCE:
+    fence = lines[0].strip()
+    if fence not in {FENCE, TOML_FENCE}:
         return Document(body=text)
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == FENCE), None)
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == fence), None)
     if end is None:
-        raise DocumentInvalid(f"Its front matter has no closing “{FENCE}”.")
-    return Document(head=_parse_head("\n".join(lines[1:end])), body="\n".join(lines[end + 1 :]).strip("\n"))
+        raise DocumentInvalid(f"Its front matter has no closing “{fence}”.")
+    read = read_yaml if fence == FENCE else _read_toml
+    return Document(head=_head(read("\n".join(lines[1:end]))), body="\n".join(lines[end + 1 :]).strip("\n"))
 
 
 def format_document(document: Document) -> str:
@@ -61,8 +67,23 @@ def read_yaml(text: str) -> object:
         raise DocumentInvalid(f"Its front matter is no YAML: {reason}.") from error
 
 
-def _parse_head(text: str) -> dict[str, Any]:
-    head = read_yaml(text)
+def _read_toml(text: str) -> object:
+    """Return what the TOML says, with times as text, as `read_yaml` has them; raise DocumentInvalid."""
+    try:
+        return _with_texts(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DocumentInvalid(f"Its front matter is no TOML: {error}.") from error
+
+
+def _with_texts(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _with_texts(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(part) for part in value]
+    return value.isoformat() if isinstance(value, date | time) else value
+
+
+def _head(head: object) -> dict[str, Any]:
     if head is None:
         return {}
     if not isinstance(head, dict):
