@@ -216,6 +216,9 @@ def test_import__takes_nothing_from_outside_the_folder(author, folder, name):
         ("photos: [gone.jpg]", "gone.jpg"),
         ("format: rst", "format"),
         ("photos: [5]", "photos"),
+        ("properties: {x: [.nan]}", "finite"),
+        ("properties: {x: [!!binary aGk=]}", "JSON"),
+        ('photos: ["a\\0b"]', "called"),
         ("draft: maybe", "draft"),
         ("draft: [true]", "draft"),
     ],
@@ -243,8 +246,11 @@ def test_import__takes_the_profile_that_an_export_has_written(author, tmp_path):
     assert importer.take_profile().outcome == "known"
 
 
-def test_import__broken_profile_is_said(author, folder):
-    (folder / "authors.yaml").write_text("- name: alice\n  links: [nonsense]\n")
+@pytest.mark.parametrize(
+    "written", [b"- name: alice\n  links: [nonsense]\n", b"- {name: alice, note: \xfc}", b"a: b"]
+)
+def test_import__broken_profile_is_said(author, folder, written):
+    (folder / "authors.yaml").write_bytes(written)
     assert "authors.yaml" in Importer(folder, author, base=BASE).take_profile().detail
 
 

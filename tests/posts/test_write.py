@@ -81,6 +81,10 @@ def test_m2__like_without_content_is_a_post(author):
         ({"title": "a\0b"}, "name"),
         ({"title": "a\ud800b"}, "name"),
         ({"properties": {"x": [{"deep": ["\ud800"]}]}}, "properties"),
+        ({"properties": {"x": [{"deep": [float("nan")]}]}}, "properties"),
+        ({"properties": {"x": [float("-inf")]}}, "properties"),
+        ({"properties": {"x": [b"bytes"]}}, "properties"),
+        ({"properties": {"x": [NOW]}}, "properties"),
         ({"properties": {f"p{number}": ["v"] for number in range(PROPERTIES_MAX + 1)}}, f"p{PROPERTIES_MAX}"),
     ],
 )

@@ -208,6 +208,8 @@ class Importer:
 
     def _file(self, document: Path, name: str) -> Path:
         """Return the file that a document names, relative to itself or from the top of the folder; none outside."""
+        if "\0" in name:
+            raise DocumentInvalid(f"No image can be called {name!r}.")
         start = self._folder if name.startswith("/") else document.parent
         file = (start / name.lstrip("/")).resolve()
         if not file.is_relative_to(self._folder):

@@ -24,7 +24,10 @@ def find_profile(folder: Path, author: Author) -> dict[str, Any] | None:
     file = folder / FILE_NAME
     if not file.is_file():
         return None
-    profiles = read_yaml(file.read_text(encoding="utf-8"))
+    try:
+        profiles = read_yaml(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise DocumentInvalid(f"{FILE_NAME} is not written in UTF-8.") from error
     if not isinstance(profiles, list):
         raise DocumentInvalid(f"{FILE_NAME} is no list of authors.")
     return next((one for one in profiles if isinstance(one, dict) and one.get("name") == author.get_username()), None)

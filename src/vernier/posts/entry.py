@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
@@ -136,7 +137,7 @@ def _require_count(name: str, values: tuple[Any, ...], most: int) -> None:
 
 
 def _require_storable(name: str, value: object) -> None:
-    """Refuse what is no text to a database: NUL, and halves of surrogate pairs, which JSON can carry."""
+    """Refuse what a database takes for neither text nor JSON: NUL, halves of surrogate pairs, NaN, other types."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -146,3 +147,7 @@ def _require_storable(name: str, value: object) -> None:
             waiting += part
         elif isinstance(part, str) and ("\0" in part or any("\ud800" <= letter <= "\udfff" for letter in part)):
             raise PropertyInvalid(name, part, "text without NUL characters and lone surrogates")
+        elif isinstance(part, float) and not isfinite(part):
+            raise PropertyInvalid(name, part, "a finite number")
+        elif not isinstance(part, str | int | float | None):
+            raise PropertyInvalid(name, part, "what JSON can say")
