@@ -161,6 +161,16 @@ def test_import__publishes_what_is_no_draft(author, folder, head):
     assert Post.objects.get().status == Status.PUBLISHED
 
 
+@pytest.mark.parametrize(
+    ("head", "updated"),
+    [("date: 2024-05-06T10:00:00Z", "2024-05-06"), ("date: 2024-05-06\nlastmod: 2024-07-08T10:00:00Z", "2024-07-08")],
+)
+def test_import__is_no_change_of_the_post(author, folder, head, updated):
+    (folder / "a.md").write_text(f"---\n{head}\n---\nText")
+    take_all(folder, author)
+    assert Post.objects.get().updated_at.date().isoformat() == updated
+
+
 def test_import__dry_run_writes_nothing_and_says_the_same(author, folder):
     (folder / "a.jpg").write_bytes(image_bytes())
     (folder / "b.jpg").write_bytes(b"no image")

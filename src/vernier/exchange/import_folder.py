@@ -107,10 +107,10 @@ class Importer:
     def _take_document(self, file: Path) -> bool:
         document = read_document(file)
         self._require_own(document)
-        origin = self._origin(file, document.head)
-        # Its images are uploaded even so: one that was lost since comes back.
+        # Its images are uploaded even if it is here: one that was lost since comes back.
         entry = self._entry(file, document)
         check_new(entry)
+        origin = self._origin(file, document.head, published_at=entry.published_at)
         if self._is_dry_run:
             return not Post.objects.filter(pk=origin.post_id).exists()
         return create_post(self._author, entry, origin=origin).is_new
@@ -136,9 +136,10 @@ class Importer:
             return not Post.objects.filter(pk=post_id).exists()
         taken_at = datetime.fromtimestamp(file.stat().st_mtime, UTC)
         entry = Entry(photos=(EntryPhoto(media_id=media_id),), published_at=taken_at)
-        return create_post(self._author, entry, origin=Origin(post_id=post_id)).is_new
+        return create_post(self._author, entry, origin=Origin(post_id=post_id, updated_at=taken_at)).is_new
 
-    def _origin(self, file: Path, head: dict[str, Any]) -> Origin:
+    def _origin(self, file: Path, head: dict[str, Any], *, published_at: datetime | None) -> Origin:
+        """Return what the file says of the past of its post; where it names no change, there was none."""
         given = head.get("id")
         try:
             post_id = UUID(given) if isinstance(given, str) else self._id_of(file)
@@ -149,7 +150,7 @@ class Importer:
         return Origin(
             post_id=post_id,
             paths=tuple(path for path in paths if _PATH.fullmatch(path)),
-            updated_at=parse_time("updated", updated) if updated else None,
+            updated_at=parse_time("updated", updated) if updated else published_at,
         )
 
     def _id_of(self, file: Path) -> UUID:
