@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from tests.media_api.factory import make_media
 from tests.pages.factory import NOON, html, publish
 from vernier.posts.entry import EntryPhoto
 from vernier.posts.write import change_post
@@ -123,6 +124,12 @@ def test_entry__says_when_it_changed(author, entry, client):
     change_post(author, post.pk, lambda one: replace(one, title="Now"), now=NOON + timedelta(days=1))
     assert datetime.fromisoformat(entry(f"/{post.path}")["updated"][0]) == NOON + timedelta(days=1)
     assert "updated 2 March 2026" in client.get(f"/{post.path}").text
+
+
+def test_entry__a_photo_that_became_ready_later_is_no_edit(author, entry, client):
+    post = publish(author, photos=[make_media(author)])
+    assert datetime.fromisoformat(entry(f"/{post.path}")["updated"][0]) > NOON
+    assert "<span>updated" not in client.get(f"/{post.path}").text
 
 
 def test_style_sheet__is_small(author, client):

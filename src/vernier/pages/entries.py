@@ -104,6 +104,8 @@ class ShownEntry:
     published_at: datetime
     # When what readers see last changed; never before it was published.
     modified_at: datetime
+    # When its author last changed it, which is what readers of a page want to know.
+    edited_at: datetime
     relations: tuple[Relation, ...]
     rsvp: str
     rsvp_text: str
@@ -126,10 +128,10 @@ class ShownEntry:
         return self.modified_at > self.published_at
 
     @property
-    def modified_text(self) -> str:
-        """The day of its last change, where that is a later one."""
-        text = format_date(self.modified_at, "j F Y")
-        return text if self.is_changed and text != self.day_text else ""
+    def edited_text(self) -> str:
+        """The day of its last edit, where that is a later one."""
+        text = format_date(self.edited_at, "j F Y")
+        return text if self.edited_at > self.published_at and text != self.day_text else ""
 
     @property
     def is_shortened(self) -> bool:
@@ -248,6 +250,7 @@ def _shown(post: Post, common: _Common) -> ShownEntry:
         author=common.cards[post.author_id],
         published_at=published_at,
         modified_at=max(post.shown_updated_at.astimezone(published_at.tzinfo), published_at),
+        edited_at=post.updated_at.astimezone(published_at.tzinfo),
         relations=_relations(post),
         rsvp=rsvp,
         rsvp_text=_RSVPS.get(rsvp, ""),
