@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from tests.media_api.factory import make_media
-from tests.pages.factory import NOON, publish, publish_many
+from tests.pages.factory import NOON, html, publish, publish_many
 from vernier.posts.delete import delete_post
 from vernier.posts.entry import Status, Visibility
 
@@ -20,6 +20,22 @@ def test_home__is_a_feed_of_the_newest_posts(author, client, parse):
     feed = next(item for item in parse()["items"] if item["type"] == ["h-feed"])
     assert feed["properties"]["name"] == ["127.0.0.1"]
     assert len(feed["children"]) == 20
+
+
+@pytest.mark.parametrize("title", ["Long", ""])
+def test_home__shows_the_beginning_of_a_long_text(author, client, parse, title):
+    post = publish(author, title=title, content="First words. " + "More words. " * 1000 + "Last words.")
+    shown = parse()["items"][-1]["children"][0]["properties"]
+    assert shown["summary"][0].startswith("First words. More words.")
+    assert f'<a href="http://127.0.0.1:8000/{post.path}">Read on' in client.get("/").text
+    for path in (f"/{post.path}", "/rss.xml", "/atom.xml", "/feed.json"):
+        assert "Last words." in client.get(path).text
+    assert "Last words." not in client.get("/").text
+
+
+def test_home__shows_a_long_text_that_has_no_words(author, client):
+    publish(author, content=html('<img src="https://img.example/1.jpg">' * 300))
+    assert client.get("/").text.count("https://img.example/1.jpg") == 300
 
 
 def test_home__says_who_it_belongs_to(author, parse):

@@ -41,6 +41,11 @@ type ShowText = Callable[..., SafeString]
 # What fits into a preview of a link, and into the title of a window.
 DESCRIPTION_CHARACTERS = 200
 TITLE_CHARACTERS = 70
+# About ten screens of a telephone: a list with longer texts in full would be a list of one. What stands for them is a
+# paragraph, made of so much of the HTML as surely has it.
+LISTED_HTML_CHARACTERS_MAX = 10_000
+BEGINNING_CHARACTERS = 400
+_HTML_OF_BEGINNING = 4000
 
 # The widths that the style sheet gives to photos: the whole column, or half of it.
 _WIDE = "(min-width: 45rem) 42rem, 100vw"
@@ -135,8 +140,16 @@ class ShownEntry:
 
     @property
     def is_shortened(self) -> bool:
-        """Whether lists show its summary in place of its text."""
+        """Whether lists show its summary, or its beginning, in place of its text."""
+        if len(self.html) > LISTED_HTML_CHARACTERS_MAX:
+            return bool(self.summary or self.beginning)
         return bool(self.title and self.summary and self.html)
+
+    @property
+    def beginning(self) -> str:
+        """The first words of its text."""
+        words = plain_text(self.html[:_HTML_OF_BEGINNING]).split()
+        return Truncator(" ".join(words)).chars(BEGINNING_CHARACTERS)
 
     @property
     def description(self) -> str:
