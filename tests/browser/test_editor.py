@@ -144,6 +144,15 @@ def test_keyboard__is_enough_to_write_reorder_and_publish(page, photo_files):
     page.wait_for_url("**/20*/*/by-keyboard*")
 
 
+def test_keyboard__focus_is_never_behind_the_bar_with_the_buttons(open_page):
+    page = open_page(reduced_motion="reduce")
+    page.locator("#id_files").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Tags")).to_be_focused()
+    box, bar = page.get_by_label("Tags").bounding_box(), page.locator(".save-bar").bounding_box()
+    assert box["y"] + box["height"] <= bar["y"]
+
+
 def test_unsaved_text__survives_a_reload_and_is_forgotten_once_saved(page, photo_files):
     choose(page, photo_files / "lake.jpg")
     expect(state(rows(page))).to_have_text("Ready")
