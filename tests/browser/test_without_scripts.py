@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PHONE
 from tests.browser.pages import alt_texts, choose, expect_picture, publish, rows, state, write
 from tests.processes.server import wait_until
 
@@ -42,6 +43,14 @@ def test_refused_file__keeps_the_text_and_tells_the_reason(page, photo_files):
     expect(page.get_by_label("Text", exact=True)).to_have_value("With a wrong file.")
     assert rows(page).count() == 1
     publish(page)
+
+
+def test_photos__fit_a_telephone(open_page, photo_files):
+    page = open_page(java_script_enabled=False, viewport=PHONE)
+    choose(page, photo_files / "lake.jpg")
+    page.get_by_role("button", name="Save draft").click()
+    page.wait_for_url("**/editor/posts/*")
+    assert page.locator("#photos").bounding_box()["width"] <= PHONE["width"]
 
 
 def test_corrupt_photo__is_replaced_within_the_form(page, photo_files):
