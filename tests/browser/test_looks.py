@@ -6,10 +6,11 @@ import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS
-from tests.browser.pages import choose, rows, state
+from tests.browser.pages import choose, publish, rows, state
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -76,6 +77,15 @@ def test_pages__look_good_and_are_accessible(open_page, paths, photo_files, work
     expect(page.get_by_role("alert")).to_contain_text("is no web address")
     faults["refused"] = look_at(page, f"refused-{look}")
     assert {name: found for name, found in faults.items() if found} == {}
+
+
+def test_tall_photo__is_shown_no_higher_than_a_screen(open_page, tmp_path):
+    page = open_page(viewport=PHONE)
+    Image.new("RGB", (300, 2000), "#274a63").save(tmp_path / "tower.png")
+    choose(page, tmp_path / "tower.png")
+    expect(state(rows(page))).to_have_text("Ready")
+    publish(page)
+    assert page.locator(".frame").bounding_box()["height"] <= PHONE["height"]
 
 
 @pytest.mark.parametrize("look", LOOKS)
