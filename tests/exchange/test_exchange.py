@@ -79,18 +79,22 @@ def test_export__comes_back_as_it_was(author, tmp_path):
     assert Permalink.objects.filter(path="2026/11/a-walk", post=after).exists()
 
 
-def test_export__images_in_the_text_go_with_it(author, tmp_path):
+@pytest.mark.parametrize(
+    "text", ["![hill]({})", "[![hill]({0})]({0})", '<a href="{}">hill</a>', "See {}, a hill.", "`{}`"]
+)
+def test_export__images_in_the_text_go_with_it(author, tmp_path, text):
     accepted = upload(author)
-    content = Content(format=ContentFormat.MARKDOWN, source=f"![hill]({BASE}/media/{accepted.media_id})")
+    source = text.format(f"{BASE}/media/{accepted.media_id}")
+    content = Content(format=ContentFormat.MARKDOWN, source=source)
     make_post(author, "", properties={"x": ["1"]}, title="T")
     change_post(author, Post.objects.get().pk, lambda entry: replace(entry, content=content))
     export_site(tmp_path / "out", base=BASE)
     written = next((tmp_path / "out" / "posts").rglob("*.md")).read_text()
-    assert f"![hill](../../../images/{accepted.media_id}.jpg)" in written
+    assert text.format(f"../../../images/{accepted.media_id}.jpg") in written
     emptied()
     take_all(tmp_path / "out", author)
     new = Media.objects.live().get()
-    assert Post.objects.get().content == f"![hill]({BASE}/media/{new.pk})"
+    assert Post.objects.get().content == text.format(f"{BASE}/media/{new.pk}")
 
 
 def test_export__what_is_deleted_stays_behind(author, tmp_path):

@@ -36,7 +36,7 @@ IMAGES = "images"
 # So many rows are in memory at a time.
 _BATCH_ROWS = 100
 # A permalink "2026/11/a-walk" is a file two directories deep, and the images are beside the posts.
-_UP = "../../../"
+UP = "../../../"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +152,7 @@ def _document(post: Post, base: str, files: dict[UUID, str | None]) -> Document:
 def _photo(photo: Photo, files: dict[UUID, str | None]) -> dict[str, str]:
     """Return what names the photo: its file, its address elsewhere, or what there is no file of."""
     file = files.get(photo.media_id) if photo.media_id else None
-    place = (
-        {"file": f"{_UP}{file}"} if file else {"url": photo.url} if photo.url else {"missing": str(photo.media_id)}
-    )
+    place = {"file": f"{UP}{file}"} if file else {"url": photo.url} if photo.url else {"missing": str(photo.media_id)}
     texts = {"alt": photo.alt, "caption": photo.caption}
     return {**place, **{name: text for name, text in texts.items() if text}}
 
@@ -165,7 +163,7 @@ def _with_files(content: str, base: str, files: dict[UUID, str | None]) -> str:
     def file_of(match: re.Match[str]) -> str:
         media_id = media_id_of(base, match[0])
         file = files.get(media_id) if media_id else None
-        return f"{_UP}{file}" if file else match[0]
+        return f"{UP}{file}" if file else match[0]
 
     return re.sub(rf"{re.escape(base)}/media/[0-9a-f-]{{36}}(?:/v\d+/\w+\.\w+)?", file_of, content)
 

@@ -18,6 +18,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from vernier.authors.models import Author
 from vernier.exchange.documents import Document, read_document
 from vernier.exchange.exceptions import DocumentInvalid, ExchangeError
+from vernier.exchange.export import IMAGES, UP
 from vernier.exchange.profiles import FILE_NAME, find_profile, take_profile
 from vernier.media import accept_upload
 from vernier.media.conf import media_settings
@@ -42,6 +43,8 @@ _IN_TEXT = re.compile(
     r"""(?P<before>!\[[^\]]*\]\(\s*<?|<img\b[^>]*?\bsrc=["'])"""
     r"""(?P<file>(?<=<)[^<>\n]+(?=>)|(?<=["'])[^"'<>\n]+(?=["'])|[^)\s"'>]+)"""
 )
+# An image as an export names it, wherever in the text that is: in a link to it, or by itself.
+_EXPORTED = re.compile(rf"{re.escape(UP)}(?P<file>{IMAGES}/[0-9a-f-]{{36}}\.[a-z]+)")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 _PATH = re.compile(r"\d{1,4}/\d{2}/[a-z0-9_-]{1,80}")
 
@@ -199,13 +202,20 @@ class Importer:
     def _with_images(self, document: Path, body: str) -> str:
         """Return the text with the images in it uploaded and named by their addresses."""
 
+        def replace_exported(match: re.Match[str]) -> str:
+            is_here = (document.parent / match[0]).is_file()
+            return self._address(document, match[0]) if is_here else match[0]
+
         def replace(match: re.Match[str]) -> str:
             if _ELSEWHERE.match(match["file"]):
                 return match[0]
-            media_id = self._upload(self._file(document, unquote(match["file"])))
-            return f"{match['before']}{self._base}/media/{media_id}"
+            return match["before"] + self._address(document, unquote(match["file"]))
 
-        return _IN_TEXT.sub(replace, body)
+        return _IN_TEXT.sub(replace, _EXPORTED.sub(replace_exported, body))
+
+    def _address(self, document: Path, name: str) -> str:
+        """Return the address of the image that a document names, uploaded where it is not yet."""
+        return f"{self._base}/media/{self._upload(self._file(document, name))}"
 
     def _file(self, document: Path, name: str) -> Path:
         """Return the file that a document names, relative to itself or from the top of the folder; none outside."""
