@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -19,6 +19,7 @@ from vernier.authors.models import Author
 from vernier.exchange.documents import Document, read_document
 from vernier.exchange.exceptions import DocumentInvalid, ExchangeError
 from vernier.exchange.export import IMAGES, UP
+from vernier.exchange.front_matter import DATED_NAME, format_of, list_of, properties_of
 from vernier.exchange.profiles import FILE_NAME, find_profile, take_profile
 from vernier.media import accept_upload
 from vernier.media.conf import media_settings
@@ -26,7 +27,7 @@ from vernier.media.exceptions import MediaError
 from vernier.media.models import Version
 from vernier.media.sniff import SNIFF_BYTES, sniff
 from vernier.media.storages import COPY_BYTES
-from vernier.posts.entry import Content, ContentFormat, Entry, EntryPhoto
+from vernier.posts.entry import Content, Entry, EntryPhoto
 from vernier.posts.exceptions import PostError, PropertyInvalid
 from vernier.posts.mf2 import assign, parse_time
 from vernier.posts.models import Post
@@ -148,7 +149,7 @@ class Importer:
             post_id = UUID(given) if isinstance(given, str) else self._id_of(file)
         except ValueError:
             post_id = self._id_of(file)
-        paths = [str(path).strip("/") for path in _list(head.get("permalinks"))]
+        paths = [str(path).strip("/") for path in list_of(head.get("permalinks"))]
         updated = head.get("updated") or head.get("lastmod")
         return Origin(
             post_id=post_id,
@@ -163,14 +164,14 @@ class Importer:
     def _entry(self, file: Path, document: Document) -> Entry:
         head = document.head
         entry, name_of_post = Entry(), self._name_of(file)
-        for name, values in _properties(head, name_of_post).items():
+        for name, values in properties_of(head, name_of_post).items():
             entry = assign(entry, name, values, base=self._base)
         source = self._with_images(file, document.body)
-        content = Content(format=_format(head), source=source) if source.strip() else None
+        content = Content(format=format_of(head), source=source) if source.strip() else None
         # Of a photo that an export calls missing there was no file to write.
-        given = (one for one in _list(head.get("photos")) if not (isinstance(one, dict) and "missing" in one))
+        given = (one for one in list_of(head.get("photos")) if not (isinstance(one, dict) and "missing" in one))
         photos = tuple(self._photo(file, one) for one in given)
-        slug = head.get("slug") or _DATED_NAME.sub("", name_of_post)
+        slug = head.get("slug") or DATED_NAME.sub("", name_of_post)
         return Entry(
             title=entry.title,
             summary=entry.summary,
@@ -243,67 +244,6 @@ class Importer:
                 media_id = accept_upload(_chunks(file), owner=self._author, idempotency_key=key).media_id
             self._media_by_sha256[sha256] = media_id
         return self._media_by_sha256[sha256]
-
-
-# "2026-11-30-a-walk.md", as generators name their files: some of them keep the date nowhere else.
-_DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_]")
-# As texts too, for YAML takes what stands in quotation marks for one.
-_ANSWERS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
-
-
-def _properties(head: dict[str, Any], name: str) -> dict[str, list[Any]]:
-    """Return the front matter of a post of this name as properties; what only a generator understands is left out."""
-    given = head.get("properties")
-    properties = dict(given) if isinstance(given, dict) else {}
-    wanted: dict[str, list[Any]] = {str(key): _list(values) for key, values in properties.items()}
-    wanted["name"] = _list(head.get("title"))
-    wanted["summary"] = _list(head.get("summary") or head.get("description"))
-    wanted["category"] = [str(tag) for key in ("tags", "categories") for tag in _tags(head.get(key))]
-    wanted["published"] = _date(head, name)
-    wanted["post-status"] = ["draft"] if _is_draft(head) else _list(head.get("status"))
-    wanted["visibility"] = _list(head.get("visibility"))
-    return {key: values for key, values in wanted.items() if values}
-
-
-def _date(head: dict[str, Any], name: str) -> list[str]:
-    given = head.get("date") or (None if isinstance(head.get("published"), bool) else head.get("published"))
-    if given:
-        return [_as_text(value) for value in _list(given)[:1]]
-    dated = _DATED_NAME.match(name)
-    return [dated[1]] if dated else []
-
-
-def _is_draft(head: dict[str, Any]) -> bool:
-    """Raise PropertyInvalid where the answer is not clear: nothing is published by accident."""
-    given = head.get("draft")
-    answer = _ANSWERS.get(str(given).strip().lower(), given)
-    if answer is not None and not isinstance(answer, bool):
-        raise PropertyInvalid("draft", given, "true or false")
-    return answer is True or head.get("published") is False
-
-
-def _tags(value: object) -> list[Any]:
-    """Take a list, or one text with commas between the tags."""
-    if isinstance(value, str):
-        return [tag.strip() for tag in value.split(",")]
-    return _list(value)
-
-
-def _format(head: dict[str, Any]) -> ContentFormat:
-    given = head.get("format") or ContentFormat.MARKDOWN
-    if given not in ContentFormat.values:
-        raise PropertyInvalid("format", given, f"one of {', '.join(ContentFormat.values)}")
-    return ContentFormat(given)
-
-
-def _as_text(value: object) -> str:
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _list(value: object) -> list[Any]:
-    if value in (None, "", False):
-        return []
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _own_media(author: Author) -> dict[str, UUID]:
