@@ -12,6 +12,8 @@ from django.utils import timezone
 from tests.editor.pages import fields_of, submit, text_of
 from tests.media_api.factory import make_media
 from vernier.editor.urls import urlpatterns
+from vernier.media.clean_up import clean_up_media
+from vernier.media.delete import delete_media
 from vernier.posts.delete import delete_post
 from vernier.posts.entry import Content, ContentFormat, Entry, EntryPhoto, Status
 from vernier.posts.models import Post
@@ -220,6 +222,25 @@ def test_photo_of_somebody_else__is_refused(client, other_author, owner):
     assert response.status_code == 422
     assert "/v1/" not in text_of(response)
     assert not Post.objects.exists()
+
+
+def test_photo_that_was_deleted_meanwhile__is_named_and_can_be_removed(client, author):
+    kept, deleted = make_media(author), make_media(author)
+    page = client.get("/editor/new")
+    delete_media(deleted.pk, owner=author)
+    clean_up_media(deleted.pk)
+    response = submit(client, "/editor/new", page, content="Text", photo=[kept.pk, deleted.pk], alt=["", ""])
+    assert response.status_code == 422
+    assert "A photo was deleted meanwhile." in text_of(response)
+    assert re.findall(r'badge-(\w+)">', text_of(response)) == ["ready", "deleted"]
+    assert submit(client, "/editor/new", response, photo=[kept.pk], alt=[""]).status_code == 302
+
+
+def test_photo_that_was_deleted__does_not_keep_its_post_from_being_changed(client, author, write):
+    media = make_media(author)
+    post = write(photos=(EntryPhoto(media_id=media.pk),))
+    delete_media(media.pk, owner=author)
+    assert submit(client, path_of(post), content="New text", photo=[media.pk], alt=[""]).status_code == 302
 
 
 def test_photo__shows_its_state_and_reason(client, author, write):

@@ -11,6 +11,7 @@ from django.db import OperationalError
 
 from vernier.editor.uploads import FILES, REPLACEMENT
 from vernier.media.exceptions import MediaNotFound, NoSpace, UploadRefused
+from vernier.media.models import Media
 from vernier.media_api.received import ReceivedFile
 from vernier.posts.entry import EntryPhoto
 
@@ -117,6 +118,12 @@ def keep_texts(photos: Iterable[EntryPhoto], before: Iterable[EntryPhoto]) -> tu
     """Return the photos with the texts that they had, where those differ in nothing that a form can say."""
     known = {(photo.media_id, photo.url): photo for photo in before}
     return tuple(_with_known_texts(photo, known.get((photo.media_id, photo.url))) for photo in photos)
+
+
+def has_gone(photos: Iterable[EntryPhoto], author: Author, *, attached: Iterable[EntryPhoto]) -> bool:
+    """Tell whether an image that is not yet in the post was deleted, or is not the author's."""
+    wanted = {photo.media_id for photo in photos if photo.media_id} - {photo.media_id for photo in attached}
+    return bool(wanted) and Media.objects.live().filter(pk__in=wanted, owner=author).count() < len(wanted)
 
 
 def _with_known_texts(photo: EntryPhoto, known: EntryPhoto | None) -> EntryPhoto:

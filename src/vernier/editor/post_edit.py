@@ -12,7 +12,7 @@ from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from vernier.editor.photos import keep_texts, move, remove, row_of, rows_of, take_files
+from vernier.editor.photos import has_gone, keep_texts, move, remove, row_of, rows_of, take_files
 from vernier.editor.post_form import LINKS, PostForm, new_token, shown_values
 from vernier.editor.post_page import FormPage
 from vernier.editor.post_save import save, saved_as
@@ -46,6 +46,7 @@ _CHANGED = (
 _DELETED = "This post was deleted meanwhile, so nothing is saved. Restore it in the list of deleted posts first."
 _BUSY = "The server is busy, so nothing is saved yet. Please press the button again."
 _EMPTY = "The post is empty. Write something, or add a photo."
+_GONE = "A photo was deleted meanwhile. Remove it from the post, and press the button again."
 _DESCRIBE = "Saved. Please describe the new photos for people who cannot see them."
 
 
@@ -99,6 +100,8 @@ def _submit(request: HttpRequest, post_id: UUID | None) -> HttpResponse:
     verb, _, position = request.POST.get("action", "").partition(":")
     if verb in {"up", "down", "remove"}:
         return page.with_photos(_moved(photos, verb, position)).response(request)
+    if has_gone(photos, author, attached=before.photos):
+        form.add_error(None, _GONE)
     if taken.refused or not form.is_valid():
         return page.with_status(422).response(request)
     status = _STATUSES.get(verb, before.status if post else Status.DRAFT)

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from vernier.editor.states import ImageState, image_states
+from vernier.editor.states import ImageState, State, image_states
 from vernier.editor.uploads import accepted_types
 from vernier.media.conf import MIB, media_settings
 from vernier.posts.entry import Status
@@ -37,6 +37,14 @@ class PhotoRow:
     image: ImageState | None
     position: int
     is_last: bool
+    # Nothing is left of it, or it never was the author's.
+    is_gone: bool = False
+
+    @property
+    def state(self) -> str:
+        if self.image:
+            return self.image.state
+        return State.DELETED if self.is_gone else "elsewhere"
 
     @property
     def key(self) -> str:
@@ -121,6 +129,7 @@ class FormPage:
                 image=images.get(photo.media_id) if photo.media_id else None,
                 position=position,
                 is_last=position == last,
+                is_gone=request.user.is_authenticated and bool(photo.media_id) and photo.media_id not in images,
             )
             for position, photo in enumerate(self.photos)
         ]
