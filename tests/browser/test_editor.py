@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -252,3 +253,25 @@ def test_library__shows_when_a_photo_is_ready(page, photo_files, worker_stopped)
         expect(state(card)).to_have_text("Queued")
     expect(state(card)).to_have_text("Ready")
     expect(card.locator("img")).to_have_js_property("complete", True)
+
+
+def test_scheduled_post__shows_as_published_when_its_time_has_come(open_page):
+    page = open_page()
+    page.get_by_label("Title").fill("At its time")
+    page.get_by_text("Date, visibility").click()
+    page.get_by_label("Date", exact=True).fill(f"{datetime.now(tz=UTC) + timedelta(hours=2):%Y-%m-%dT%H:%M}")
+    page.get_by_role("button", name="Publish").click()
+    page.wait_for_url("**/editor/posts/*")
+    posts = open_page("/editor/new")
+    posts.clock.install()
+    posts.goto("/editor/")
+    row = posts.locator(".post-row").filter(has_text="At its time")
+    expect(row).to_contain_text("Scheduled")
+    # Its time comes: the server's clock is not ours to turn.
+    page.get_by_text("Date, visibility").click()
+    page.get_by_label("Date", exact=True).fill("2026-01-01T12:00")
+    page.get_by_role("button", name="Update").click()
+    page.wait_for_url("**/20*/*/at-its-time*")
+    posts.clock.fast_forward("02:01:00")
+    expect(row).to_contain_text("Published")
+    expect(row.get_by_role("link", name="View")).to_be_visible()

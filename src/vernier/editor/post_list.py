@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import UUID
@@ -52,6 +53,8 @@ class PostRow:
     state: str
     label: str
     at: datetime
+    # How far ahead its time is, for a scheduled one.
+    due_seconds: int | None
     picture: Picture | None
     waiting: int
     failed: int
@@ -123,6 +126,7 @@ def _row(post: Post, images: dict[UUID, ImageState], now: datetime) -> PostRow:
         state=state,
         label=label,
         at=post.deleted_at or post.published_at or post.created_at,
+        due_seconds=_due_seconds(post, now),
         picture=next((image.picture for image in photos if image.picture), None),
         waiting=sum(image.is_unfinished for image in photos),
         failed=sum(image.needs_author for image in photos),
@@ -137,6 +141,12 @@ def _state(post: Post, now: datetime) -> tuple[str, str]:
     if post.is_scheduled(now=now):
         return "scheduled", "Scheduled"
     return "published", "Published"
+
+
+def _due_seconds(post: Post, now: datetime) -> int | None:
+    if post.published_at is None or post.deleted_at is not None or not post.is_scheduled(now=now):
+        return None
+    return ceil((post.published_at - now).total_seconds())
 
 
 def name_of(post: Post) -> str:
