@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -13,8 +14,9 @@ from tests.media_api.factory import add_version, make_media, make_ready
 from tests.pages.factory import NOON, feed_items, html, publish, publish_many
 from vernier.media.delete import delete_media
 from vernier.posts.delete import delete_post
-from vernier.posts.entry import EntryPhoto
+from vernier.posts.entry import EntryPhoto, Status, Visibility
 from vernier.posts.models import Post
+from vernier.posts.write import change_post
 
 FEEDS = ("/rss.xml", "/atom.xml", "/feed.json")
 XML = FEEDS[:2]
@@ -252,6 +254,34 @@ def test_conditional_request__sees_that_the_newest_post_was_taken_back(author, c
     modified = client.get("/rss.xml")["Last-Modified"]
     delete_post(author, newest.pk)
     assert client.get("/rss.xml", headers={"If-Modified-Since": modified}).status_code == 200
+
+
+@pytest.mark.parametrize("path", [*FEEDS, "/", "/tags/a", "/authors/alice/rss.xml"])
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda author, post: delete_post(author, post.pk),
+        lambda author, post: change_post(author, post.pk, lambda it: replace(it, visibility=Visibility.PRIVATE)),
+        lambda author, post: change_post(author, post.pk, lambda it: replace(it, status=Status.DRAFT)),
+    ],
+    ids=["deleted", "private", "draft"],
+)
+def test_conditional_request__by_time_alone_sees_that_an_older_post_has_left(path, leave, author, client):
+    older = publish(author, content="Not for everybody", tags=("a",))
+    publish(author, published_at=NOON + timedelta(hours=1), tags=("a",))
+    first = client.get(path)
+    leave(author, older)
+    later = client.get(path, headers={"If-Modified-Since": first["Last-Modified"]})
+    assert (later.status_code, "Not for everybody" in later.text) == (200, False)
+
+
+def test_conditional_request__does_not_tell_of_edits_that_nobody_may_see(author, client):
+    publish(author)
+    draft = publish(author, status=Status.DRAFT)
+    first = client.get("/rss.xml")
+    change_post(author, draft.pk, lambda it: replace(it, title="Later"))
+    delete_post(author, draft.pk)
+    assert client.get("/rss.xml")["Last-Modified"] == first["Last-Modified"]
 
 
 @pytest.mark.parametrize("path", [*FEEDS, "/"])

@@ -77,7 +77,7 @@ def _feed(reader: Reader, stream: Stream, feed_format: FeedFormat) -> Feed:
         language=conf.language,
         url=reader.base + stream.feed_path(feed_format.file_name),
         page_url=reader.base + stream.path,
-        modified_at=max((entry.modified_at for entry in entries), default=_EPOCH),
+        modified_at=stream.modified_at(entries) or _EPOCH,
         author=owner,
         entries=entries,
     )

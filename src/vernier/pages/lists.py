@@ -70,5 +70,5 @@ def list_page(request: HttpRequest, stream: Stream, *, now: datetime, has_feeds:
         "is_start": is_start,
     }
     links = discovery_links(reader.base) if stream.owner and is_start else []
-    modified_at = max((entry.modified_at for entry in entries), default=None)
+    modified_at = stream.modified_at(entries)
     return page(request, "vernier/pages/list.html", context, modified_at=modified_at, links=links)

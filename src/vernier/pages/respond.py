@@ -53,8 +53,7 @@ def unless_known(request: HttpRequest, response: HttpResponse, *, modified_at: d
     seconds = None if modified_at is None else int(modified_at.timestamp())
     if seconds is not None:
         response.headers["Last-Modified"] = http_date(seconds)
-    # A list changes too when a post is taken back, and then its time goes back as well: only the very same time
-    # means that it is the same.
+    # A photo that is lost takes its time with it, so that the time goes back: only the very same one means the same.
     known = parse_http_date_safe(request.headers.get("If-Modified-Since", ""))
     answer = get_conditional_response(request, etag, seconds if seconds == known else None, response)
     return response if answer is None else answer

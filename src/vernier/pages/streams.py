@@ -19,12 +19,13 @@ from vernier.posts.models import Post, Tag
 from vernier.posts.write import tag_slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from django.db.models import QuerySet
 
     from vernier.authors.models import Author
+    from vernier.pages.entries import ShownEntry
     from vernier.pages.listing import Piece
     from vernier.posts.models import PostQuerySet
 
@@ -61,6 +62,12 @@ class Stream:
         piece = piece_of(self.rows, wanted, until=self.until, id_field="post_id")
         listed = load(Post.objects.listed(now=self.until)).in_bulk([row.post_id for row in piece.rows])
         return replace(piece, rows=[listed[row.post_id] for row in piece.rows if row.post_id in listed])
+
+    def modified_at(self, entries: Iterable[ShownEntry]) -> datetime | None:
+        """Return when what it shows last changed; that is later than its entries tell where one has left it."""
+        times = [entry.modified_at for entry in entries]
+        changed_at = Post.objects.lists_changed_at()
+        return max(times if changed_at is None else [*times, changed_at], default=None)
 
 
 def site_stream(*, now: datetime) -> Stream:

@@ -41,6 +41,11 @@ class PostQuerySet(models.QuerySet["Post"]):
         """Those that pages and feeds list, newest first."""
         return self.published(now=now).filter(visibility=Visibility.PUBLIC).order_by("-published_at", "-pk")
 
+    def lists_changed_at(self) -> datetime | None:
+        """When a post last came into a list that readers see, left one, or changed in it."""
+        times = self.filter(lists_changed_at__isnull=False).order_by("-lists_changed_at")
+        return times.values_list("lists_changed_at", flat=True).first()
+
     def readable_by(self, viewer_id: int | None, *, now: datetime) -> PostQuerySet:
         """Those that whoever has the address may read; an author reads their own in any state."""
         is_open = Q(
@@ -76,6 +81,8 @@ class Post(models.Model):
     published_offset_minutes = models.SmallIntegerField(default=0)
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
+    # When it was last written where it is, or was until then, for everybody. That it left a list is nowhere else.
+    lists_changed_at = models.DateTimeField(null=True, blank=True)
     # Counts the changes, so that one who has read an older state does not undo a newer one.
     revision = models.PositiveIntegerField(default=1)
 
@@ -97,6 +104,9 @@ class Post(models.Model):
                 fields=["author", "-published_at", "-id"],
                 name="post_listed_of_author",
                 condition=Q(status=Status.PUBLISHED, visibility=Visibility.PUBLIC, deleted_at=None),
+            ),
+            models.Index(
+                fields=["-lists_changed_at"], name="post_lists_changed", condition=Q(lists_changed_at__isnull=False)
             ),
             # The author's own list, drafts included.
             models.Index(fields=["author", "-created_at", "-id"], name="post_of_author"),
@@ -137,6 +147,11 @@ class Post(models.Model):
         """When what readers see has last changed: by an edit, or as a photo became ready or was deleted."""
         changed = (photo.changed_at for photo in self.photos.all())
         return max([self.updated_at, *(at for at in changed if at is not None)])
+
+    @property
+    def is_public(self) -> bool:
+        """Whether pages and feeds list it, now or when its time comes."""
+        return self.status == Status.PUBLISHED and self.visibility == Visibility.PUBLIC and self.deleted_at is None
 
     def is_scheduled(self, *, now: datetime) -> bool:
         return self.status == Status.PUBLISHED and self.published_at is not None and self.published_at > now

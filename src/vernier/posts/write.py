@@ -131,9 +131,12 @@ def change_post(
             raise PostEmpty("Nothing would be left of the post; to remove it, delete it.")
         if entry == before:
             return post
+        was_public = post.is_public
         post.updated_at = now
         post.revision += 1
         _fill(post, entry, now=now)
+        if was_public or post.is_public:
+            post.lists_changed_at = now
         if entry.slug != post.slug:
             change_slug(post, entry.slug)
             Permalink.objects.get_or_create(path=post.path, defaults={"post": post})
@@ -166,6 +169,8 @@ def _create(author: Author, entry: Entry, *, retry: Retry | None, origin: Origin
     give_path(post, entry, now=now)
     if origin is not None:
         _take_over(post, origin)
+    if post.is_public:
+        post.lists_changed_at = now
     post.save(force_insert=True)
     Permalink.objects.create(path=post.path, post=post)
     if origin is not None:
