@@ -16,7 +16,7 @@ from vernier.media import accept_upload
 from vernier.media.models import Media
 from vernier.posts.delete import delete_post
 from vernier.posts.entry import Content, ContentFormat, Kind, Status, Visibility
-from vernier.posts.models import Permalink, Post
+from vernier.posts.models import Permalink, Post, own_posts
 from vernier.posts.write import change_post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -173,6 +173,13 @@ def test_import__is_no_change_of_the_post(author, folder, head, updated):
     (folder / "a.md").write_text(f"---\n{head}\n---\nText")
     take_all(folder, author)
     assert Post.objects.get().updated_at.date().isoformat() == updated
+
+
+def test_import__posts_stand_in_the_authors_list_by_their_dates(author, folder):
+    (folder / "a.md").write_text("---\ndate: 2020-05-04\n---\nNewer.\n")
+    (folder / "b.md").write_text("---\ndate: 2019-05-04\n---\nOlder.\n")
+    take_all(folder, author)
+    assert [post.content.strip() for post in own_posts(author)] == ["Newer.", "Older."]
 
 
 def test_import__dry_run_writes_nothing_and_says_the_same(author, folder):

@@ -217,6 +217,8 @@ def _take_over(post: Post, origin: Origin) -> None:
     """Set what the origin says of a new post; what it was called there is its path here unless that is taken."""
     post.id = origin.post_id
     post.updated_at = origin.updated_at or post.updated_at
+    # It stands among its author's posts where it was written, and not where it arrived.
+    post.created_at = min(post.created_at, post.published_at or post.created_at)
     taken = set(Permalink.objects.filter(path__in=origin.paths).values_list("path", flat=True))
     post.path = next((path for path in origin.paths[:1] if path not in taken), post.path)
 
