@@ -69,6 +69,23 @@ def test_upload__ignores_small_fields_beside_the_file(site, jpeg):
     assert status == 201
 
 
+def test_upload__with_another_token_in_the_form_is_refused(site, jpeg):
+    other = site.token_for("bob", "media").encode()
+    for parts in ((FILE, jpeg), ('name="access_token"', other)), (('name="access_token"', other), (FILE, jpeg)):
+        assert_refused(site, post_form(site, form(*parts)), 400, "two different access tokens")
+
+
+def test_upload__with_its_token_in_the_form_too_is_refused_where_it_is_strict(site, start_site, jpeg):
+    strict_site = start_site(media_api={"STRICT": True})
+    mild, strict = (
+        post_form(server, form((FILE, jpeg), ('name="access_token"', server.token.encode())))
+        for server in (site, strict_site)
+    )
+    assert (mild[0], strict[0], strict[2]) == (201, 400, b"")
+    assert 'error="invalid_request"' in strict[1]["www-authenticate"]
+    assert strict_site.staged() == []
+
+
 def test_upload__may_follow_another_on_the_same_connection(site, jpeg):
     body = form((FILE, jpeg))
     with site.connect() as connection:

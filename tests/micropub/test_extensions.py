@@ -235,6 +235,15 @@ def test_mx_12__media_of_others_is_not_deleted(micropub, stranger, client_with, 
     assert Media.objects.live().count() == 1
 
 
+def test_mx_12__media_delete_with_its_token_twice_is_refused_where_it_is_strict(micropub, author, settings):
+    media = make_media(author)
+    form = urlencode({"action": "delete", "url": url_of(media), "access_token": micropub.token})
+    settings.VERNIER_MEDIA_API = {"STRICT": True}
+    answer = micropub.http.post("/media", form, content_type=FORM, headers=micropub.headers())
+    assert (answer.status_code, answer.content) == (400, b"")
+    assert Media.objects.live().exists()
+
+
 def test_mx_12__media_delete_reaches_the_view_over_http(site, jpeg):
     url = site.upload(jpeg).headers["Location"]
     answer = httpx.post(f"{site.url}/media", data={"action": "delete", "url": url}, headers=site.headers())

@@ -230,7 +230,7 @@ def test_804__token_without_the_scope(client_with):
 
 
 def test_805__token_twice_is_refused_where_it_is_strict(micropub, settings):
-    settings.VERNIER_MICROPUB = {"STRICT": True}
+    settings.VERNIER_MEDIA_API = {"STRICT": True}
     answer = micropub.form({"h": "entry", "content": "Twice", "access_token": micropub.token})
     assert (answer.status_code, answer.content) == (400, b"")
     assert "Content-Type" not in answer.headers
@@ -244,7 +244,7 @@ def test_token__twice_is_accepted_by_default(micropub):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_token__that_differs_is_always_refused(micropub, client_with, settings, strict):
-    settings.VERNIER_MICROPUB = {"STRICT": strict}
+    settings.VERNIER_MEDIA_API = {"STRICT": strict}
     answer = micropub.form({"h": "entry", "content": "Two", "access_token": client_with().token})
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
     assert not Post.objects.exists()

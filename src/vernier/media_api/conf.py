@@ -15,6 +15,9 @@ class MediaApiSettings:
     base_url: str | None = None
     # How long a GET of a Media that is still being processed is held before its 404.
     wait_seconds: float = 0
+    # Whether a request with its token in the header and in a form is refused, as RFC 6750 section 2 wants it. Some
+    # clients send it twice.
+    strict: bool = False
     # Send AVIF only to requests that name it in Accept: some software says */* and cannot read AVIF.
     compatible: bool = False
     # A body may stall for this long in all, and beyond that must arrive at the rate below: a phone that changes

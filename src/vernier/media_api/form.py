@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vernier.media_api.errors import invalid_request
 from vernier.media_api.multipart import FORM_DATA, MultipartReader, boundary_of, media_type_of, shown
+from vernier.media_api.sender import TOKEN_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,7 @@ class FormReader:
         self._on_file = on_file
         self._field_bytes = 0
         self._other_names: list[str] = []
+        self._tokens: list[bytearray] = []
         self._is_file = False
         self._has_file = False
         self._reader = MultipartReader(
@@ -50,6 +52,11 @@ class FormReader:
             received = ", ".join(f"“{name}”" for name in self._other_names) or "none"
             raise invalid_request(f"No part is named “{FILE_PART}”; received: {received}.")
 
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Return the access tokens in the form; an empty field is none."""
+        return tuple(token.decode(errors="replace") for token in self._tokens if token)
+
     def _begin_part(self, head: PartHead) -> None:
         """Decide from its name what the part is."""
         name = shown(head.name)
@@ -62,6 +69,8 @@ class FormReader:
             self._has_file = True
         else:
             self._other_names.append(name)
+        if name == TOKEN_FIELD:
+            self._tokens.append(bytearray())
 
     def _take_data(self, data: bytes) -> None:
         if self._is_file:
@@ -70,6 +79,8 @@ class FormReader:
         self._field_bytes += len(data)
         if self._field_bytes > FIELD_BYTES_MAX:
             raise invalid_request(f"The fields beside the file have more than {FIELD_BYTES_MAX} bytes.")
+        if self._other_names[-1] == TOKEN_FIELD:
+            self._tokens[-1] += data
 
 
 def _boundary_of(content_type: str) -> bytes:

@@ -12,6 +12,7 @@ from vernier.media_api.errors import invalid_request
 from vernier.media_api.form import FRAMING_BYTES_MAX, FormReader
 from vernier.media_api.head import is_longer
 from vernier.media_api.multipart import media_type_of
+from vernier.media_api.sender import one_token
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -33,7 +34,13 @@ def open_intake(request: HttpRequest, *, owner: Author, replaces: UUID | None) -
     _check_length(request, framing_bytes_max=FRAMING_BYTES_MAX if is_form else 0)
     _check_is_whole(request)
     key = request.headers.get("Idempotency-Key")
-    intake = Intake(content_type if is_form else None, owner=owner, replaces=replaces, key=key)
+    intake = Intake(
+        content_type if is_form else None,
+        owner=owner,
+        authorization=request.headers.get("Authorization"),
+        replaces=replaces,
+        key=key,
+    )
     check_upload_key(key)
     return intake
 
@@ -41,13 +48,23 @@ def open_intake(request: HttpRequest, *, owner: Author, replaces: UUID | None) -
 class Intake:
     """A body on its way into the staging store. Its methods run in threads; whoever comes second waits.
 
-    With `form_type`, the Content-Type of a form, the file is in that.
+    With `form_type`, the Content-Type of a form, the file is in that. `authorization` is the header that `owner` is
+    known by; a token in the form must be the same.
     """
 
-    def __init__(self, form_type: str | None, *, owner: Author, replaces: UUID | None, key: str | None) -> None:
+    def __init__(
+        self,
+        form_type: str | None,
+        *,
+        owner: Author,
+        authorization: str | None,
+        replaces: UUID | None,
+        key: str | None,
+    ) -> None:
         self._upload = Upload()
         self._form = None if form_type is None else FormReader(form_type, on_file=self._upload.write)
         self._owner = owner
+        self._authorization = authorization
         self._replaces = replaces
         self._key = key
         self._lock = Lock()
@@ -64,6 +81,7 @@ class Intake:
         with self._lock:
             if self._form is not None:
                 self._form.finish()
+                one_token(self._authorization, self._form.tokens)
             accepted = self._upload.accept(owner=self._owner, replaces=self._replaces, idempotency_key=self._key)
             self._close()
             return accepted

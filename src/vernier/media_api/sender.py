@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vernier.media_api.authentication import authenticate
+from vernier.media_api.conf import media_api_settings
 from vernier.media_api.errors import ApiError, invalid_request
 
 if TYPE_CHECKING:
@@ -36,19 +37,25 @@ class TokenTwice(ApiError):  # noqa: N818 - it names what happened
 
 
 def find_sender(
-    authorization: str | None, form_tokens: Sequence[str] = (), *, scopes: Sequence[str] = (), strict: bool = False
+    authorization: str | None, form_tokens: Sequence[str] = (), *, scopes: Sequence[str] = ()
 ) -> AccessToken:
-    """Return the valid token that the header or the form carries; raises as `authenticate` does.
+    """Return the valid token that the header or the form carries; raises as `authenticate` and `one_token` do."""
+    token = one_token(authorization, form_tokens)
+    return authenticate(f"Bearer {token}" if token else authorization, scopes=scopes)
 
-    Different tokens are refused. The same one in both places is accepted, as clients send it, unless `strict`.
+
+def one_token(authorization: str | None, form_tokens: Sequence[str]) -> str:
+    """Return the token that the header or the form carries, valid or not, or nothing; raise ApiError for two.
+
+    The same one in both places is accepted, as clients send it, unless the settings are strict.
     """
     secret = _bearer_secret(authorization)
     given = [secret, *form_tokens] if secret else list(form_tokens)
     if len(set(given)) > 1:
         raise invalid_request("The request has two different access tokens; valid is one.")
-    if strict and len(given) > 1:
+    if len(given) > 1 and media_api_settings().strict:
         raise TokenTwice
-    return authenticate(f"Bearer {given[0]}" if given else authorization, scopes=scopes)
+    return given[0] if given else ""
 
 
 def has_token(authorization: str | None, form_tokens: Sequence[str] = ()) -> bool:

@@ -11,9 +11,6 @@ from vernier.conf import read_settings
 class MicropubSettings:
     """One value per key of `VERNIER_MICROPUB`; the key is the field's name in capitals."""
 
-    # Whether a request with its token in the header and in the body is refused, as RFC 6750 section 2 wants it.
-    # Some clients send it twice.
-    strict: bool = False
     # Hosts from which a post's photos are copied; photos elsewhere are linked.
     photo_hosts: tuple[str, ...] = ()
     # The queue of the task engine for copies: what waits for other servers must not hold images up.

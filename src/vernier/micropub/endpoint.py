@@ -17,7 +17,6 @@ from vernier.media_api.refusals import refusal
 from vernier.media_api.sender import find_sender, form_tokens, has_token
 from vernier.media_api.views import api_view
 from vernier.micropub.commands import Create, Delete, Undelete, Update, form_command, json_command
-from vernier.micropub.conf import micropub_settings
 from vernier.micropub.create import create
 from vernier.micropub.own_posts import own_post
 from vernier.micropub.queries import Query, answer
@@ -114,7 +113,7 @@ def _sender(request: HttpRequest, tokens: Sequence[str] = ()) -> AccessToken:
     authorization = request.headers.get("Authorization")
     if not has_token(authorization, tokens):
         raise _unauthorized(request)
-    return find_sender(authorization, tokens, strict=micropub_settings().strict)
+    return find_sender(authorization, tokens)
 
 
 def _unauthorized(request: HttpRequest) -> ApiError:

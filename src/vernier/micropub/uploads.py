@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from vernier.media_api.form_handler import FormEndpoint
 from vernier.media_api.sender import find_sender, form_tokens, has_token
-from vernier.micropub.conf import micropub_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +23,7 @@ def knows_sender(request: HttpRequest, fields: Sequence[tuple[str, str]]) -> boo
     authorization, tokens = request.headers.get("Authorization"), form_tokens(fields)
     if not has_token(authorization, tokens):
         return False
-    find_sender(authorization, tokens, scopes=CREATE_SCOPES, strict=micropub_settings().strict)
+    find_sender(authorization, tokens, scopes=CREATE_SCOPES)
     return True
 
 
