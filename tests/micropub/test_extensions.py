@@ -142,6 +142,61 @@ def test_mx_7__list_of_many_takes_no_more_queries(micropub, author, django_asser
         assert len(micropub.items()) == 12
 
 
+def read_pages(ask, **parameters):
+    """Follow `paging.after` to the end, and return the lists of the pages and the cursors of the first."""
+    answers = [ask(q="source", limit=2, **parameters).json()]
+    while after := answers[-1].get("paging", {}).get("after"):
+        answers.append(ask(q="source", limit=2, after=after, **parameters).json())
+    return [answer["items"] for answer in answers], answers[0].get("paging")
+
+
+def test_mx_7__pages_follow_each_other_whatever_is_posted_meanwhile(micropub):
+    urls = [micropub.create(content=f"Post {number}") for number in range(5)]
+    pages, first = read_pages(micropub.query)
+    assert [[item["properties"]["url"][0] for item in page] for page in pages] == [
+        [urls[4], urls[3]],
+        [urls[2], urls[1]],
+        [urls[0]],
+    ]
+    assert micropub.query("source", before=first["before"]).json() == {"items": []}
+    newer = [micropub.create(content=f"Newer {number}") for number in range(3)]
+    back = micropub.query("source", before=first["before"], limit=2).json()
+    assert [item["properties"]["url"][0] for item in back["items"]] == [newer[1], newer[0]]
+    assert micropub.items(after=back["paging"]["after"], limit=1)[0]["url"] == [urls[4]]
+    assert micropub.items(before=back["paging"]["before"])[0]["url"] == [newer[2]]
+
+
+def test_mx_7__pages_of_a_filtered_list_and_of_posts_that_are_gone(micropub):
+    urls = [micropub.create(content=f"{'Even' if number % 2 == 0 else 'Odd'} {number}") for number in range(8)]
+    pages, first = read_pages(micropub.query, filter="even")
+    assert [len(page) for page in pages] == [2, 2]
+    micropub.act("delete", urls[4])
+    rest = micropub.query("source", filter="even", after=first["after"]).json()
+    assert [item["properties"]["content"] for item in rest["items"]] == [["Even 2"], ["Even 0"]]
+    assert set(rest["paging"]) == {"before"}
+
+
+def test_mx_7__pages_of_uploads(micropub, author):
+    media = [make_media(author) for _ in range(5)]
+    pages, first = read_pages(lambda **parameters: media_query(micropub, **parameters))
+    assert [item["url"] for page in pages for item in page] == [url_of(one) for one in reversed(media)]
+    newer = make_media(author)
+    back = media_query(micropub, q="source", before=first["before"]).json()
+    assert [item["url"] for item in back["items"]] == [url_of(newer)]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "20261201T000000.000000Z", "~", "2026~1", "20261201T000000.000000Z~\N{SNOWMAN}"]
+)
+def test_mx_7__bad_cursor(micropub, cursor):
+    for name in ("before", "after"):
+        assert_refused(micropub.query("source", **{name: cursor}), name)
+        assert media_query(micropub, q="source", **{name: cursor}).status_code == 400
+    micropub.create(content="x")
+    paging = micropub.query("source").json()["paging"]
+    assert_refused(micropub.query("source", before=paging["before"], after=paging["before"]), "before", "after")
+
+
 @pytest.mark.parametrize("q", ["source", "category"])
 @pytest.mark.parametrize("value", ["-1", "x", "1.5", "٣", "9" * 30])
 def test_mx_7__bad_limit_or_offset(micropub, q, value):

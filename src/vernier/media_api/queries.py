@@ -13,7 +13,7 @@ from vernier.media.sniff import IMAGE_TYPES
 from vernier.media_api.authentication import authenticate
 from vernier.media_api.errors import invalid_request
 from vernier.media_api.links import base_url, media_url
-from vernier.media_api.paging import requested_slice
+from vernier.media_api.paging import Order, requested_page
 from vernier.media_api.reading import quoted
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Whoever may do something with posts or files may list the files, unpublished ones among them. A token that only
 # tells who the author is may not.
 QUERY_SCOPES = ("media", "create", "update", "delete", "undelete", "draft")
+_ORDER = Order(time="media__created_at", key="media_id")
 # Whatever is not over looks the same to an author.
 _STATES = {
     Version.Status.PENDING: "processing",
@@ -41,8 +42,8 @@ def _query(request: HttpRequest) -> JsonResponse:
     base = base_url(request)
     asked = request.GET.get("q", "")
     if asked == "source":
-        newest = _newest(token.author_id)[requested_slice(request.GET)]
-        content: dict[str, Any] = {"items": [_item(version, base) for version in newest]}
+        versions, paging = requested_page(_newest(token.author_id), request.GET, order=_ORDER)
+        content: dict[str, Any] = {"items": [_item(version, base) for version in versions], **paging}
     elif asked == "last":
         last = _newest(token.author_id).exclude(status=Version.Status.FAILED).first()
         content = {"url": media_url(base, last.media_id)} if last else {}
@@ -53,10 +54,11 @@ def _query(request: HttpRequest) -> JsonResponse:
 
 
 def _newest(owner_id: int) -> QuerySet[Version]:
-    """Return the newest Version of each of the author's Media."""
-    return Version.objects.filter(
+    """Return the newest Version of each of the author's Media, with that."""
+    newest = Version.objects.filter(
         media__owner_id=owner_id, media__deleted_at=None, number=F("media__newest_number")
-    ).order_by("-media__created_at", "-media_id")
+    )
+    return newest.select_related("media").order_by(f"-{_ORDER.time}", f"-{_ORDER.key}")
 
 
 def _item(version: Version, base: str) -> dict[str, Any]:
