@@ -61,8 +61,17 @@ def test_mp_6__configuration_names_the_media_endpoint(micropub):
 def test_mp_7__brackets_are_a_list_and_nothing_else(micropub):
     url = micropub.form([("content[]", "Text"), ("category", "a"), ("category[]", "b")]).headers["Location"]
     assert micropub.source(url, "content", "category") == {"content": ["Text"], "category": ["a", "b"]}
-    for name in ("category[0]", "content[html]"):
+    for name in ("category[0]", "content[text]", "name[html]"):
         assert_refused(micropub.form({"content": "Text", name: "x"}), name)
+
+
+def test_mp_7__html_in_a_form_is_taken_under_the_name_that_clients_give_it(micropub):
+    html = "<p>Quill and Bridgy send <b>this</b>.</p>"
+    for plain in ({}, {"content": "Quill and Bridgy send this."}):
+        url = micropub.form({"name": "Title", "content[html]": html, **plain}).headers["Location"]
+        assert micropub.source(url, "content") == {"content": [{"html": html}]}
+    empty = micropub.form({"name": "Only a title", "content[html]": ""}).headers["Location"]
+    assert "content" not in micropub.source(empty)
 
 
 def test_mp_8__reserved_names_are_no_properties(micropub):

@@ -21,6 +21,8 @@ type Properties = dict[str, list[Any]]
 # Never properties of a post: Micropub section 3.1, and `mp-` for commands.
 _RESERVED = {TOKEN_FIELD, "h", "action", "url"}
 COMMAND_PREFIX = "mp-"
+# Micropub has HTML in JSON only; older than that is this field, the one with a name in brackets that clients send.
+HTML_FIELD = "content[html]"
 _ENTRY = "h-entry"
 _UPDATES = ("replace", "add", "delete")
 
@@ -66,7 +68,7 @@ def form_command(fields: Iterable[tuple[str, str | ReceivedFile]]) -> Command:
     kind = _first(values, "h") or "entry"
     if kind != "entry":
         raise invalid_request(f"The field h is {quoted(kind)}; valid is “entry”.")
-    return Create(properties=_without_reserved(values))
+    return Create(properties=_with_html(_without_reserved(values)))
 
 
 def json_command(content: dict[str, Any]) -> Command:
@@ -84,6 +86,13 @@ def json_command(content: dict[str, Any]) -> Command:
 def _first(values: Properties, name: str) -> str:
     value = values.get(name, [""])[0]
     return value if isinstance(value, str) else ""
+
+
+def _with_html(values: Properties) -> Properties:
+    """Return the properties with a form's HTML in the place of its plain text."""
+    others = {name: given for name, given in values.items() if name != HTML_FIELD}
+    html = [{"html": text} for text in values.get(HTML_FIELD, []) if text]
+    return {**others, "content": html} if html else others
 
 
 def _form_action(action: str, url: str) -> Command:
