@@ -93,10 +93,12 @@ def test_u8__photo_without_type_or_name_is_accepted(site, source, jpeg):
         ('name="photo"', jpeg + b"1", "Content-Type: image/jpeg"),
         ("name=photo; filename=", jpeg + b"2"),
         ('filename="x.jpg"; name="photo[]"', jpeg + b"3", "Content-Type: application/octet-stream"),
+        ('name="photo"', jpeg + b"4", "Content-Type: application/octet-stream"),
+        ('name="photo"', b"https://photos.example/a.jpg", "Content-Type: text/plain; charset=utf-8"),
     ]
     status, headers, body = send_form(site, multipart(*parts), start="POST /micropub")
     assert status == 201, body
-    assert len(source(headers["location"])["photo"]) == 4
+    assert len(source(headers["location"])["photo"]) == 6
 
 
 def test_u9__one_photo_is_stored_once(site, post_form, source, jpeg):

@@ -93,8 +93,9 @@ class FormIntake:
         self._name = _decode(head.name, head.name)
         if not self._name:
             raise invalid_request("A part has no name; valid is “Content-Disposition: form-data; name=…”.")
-        # Some programs send a photo without a name of its file.
-        is_file = head.filename is not None or (self._may_be_file() and head.media_type.startswith(b"image/"))
+        # Some programs send a photo without a name of its file; an address is sent as text, or without a type.
+        is_text = not head.media_type or head.media_type.startswith(b"text/")
+        is_file = head.filename is not None or (self._may_be_file() and not is_text)
         self._text = None if is_file else bytearray()
         self._filename = head.filename or b""
         # An input in which no file was chosen is sent as a file without name and content: HTML, section 4.10.21.4.
