@@ -136,6 +136,12 @@ def test_m1__empty_means_absent(micropub, name):
         assert present == {"content", "updated", "post-status", "visibility", "url", "uid"}
 
 
+def test_m1__null_means_absent(micropub):
+    photo = {"value": "https://photos.example/a.jpg", "alt": None, "caption": None}
+    url = micropub.create(content="Text", photo=photo, name=None, published=None, category=None)
+    assert micropub.source(url, "photo", "name", "category") == {"photo": ["https://photos.example/a.jpg"]}
+
+
 @pytest.mark.parametrize("name", ["like-of", "repost-of", "bookmark-of"])
 def test_m2__response_without_content_is_valid(micropub, name):
     url = micropub.form({"h": "entry", name: "https://x.example/post"}).headers["Location"]

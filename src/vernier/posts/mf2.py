@@ -134,7 +134,7 @@ def _photo(value: object, base: str) -> tuple[EntryPhoto, bool]:
     given = {"value": value} if is_plain else value
     if not isinstance(given, dict):
         raise PropertyInvalid("photo", value, "an address, or an object with value and alt")
-    url, alt, caption = (given.get(name, "") for name in ("value", "alt", "caption"))
+    url, alt, caption = ("" if given.get(name) is None else given[name] for name in ("value", "alt", "caption"))
     if isinstance(url, list):
         url = url[0] if url else ""
     if not (isinstance(url, str) and url.strip().lower().startswith(_HTTP)):
