@@ -30,12 +30,16 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             "python_multipart": {"level": "ERROR"},
+            # A template that looks for what is not there tells all that it has, such as a new token.
+            "django.template": {"level": "INFO"},
             # What other sites do wrong is none either.
             "urllib3": {"level": "ERROR"},
             # The engine tells of every claim and end of a job; the transitions of the rows say the same in our words.
             "django_ox": {"level": level if level == "DEBUG" else "WARNING"},
             "django.tasks": {"level": level if level == "DEBUG" else "WARNING"},
             "uvicorn": {"level": level if level == "DEBUG" else "WARNING"},
+            # Sign-in links are secrets in an address too.
+            "uvicorn.access": {"level": "WARNING"},
             # One line per query is no event.
             "django.db.backends": {"level": "INFO"},
             "asyncio": {"level": "WARNING"},
