@@ -181,9 +181,18 @@ def test_profile_pages__name_the_servers_of_their_author(author, client, setting
         headers = client.get(path).headers
         assert headers["Link"] == '<http://127.0.0.1:8000/micropub>; rel="micropub"'
         assert headers["Access-Control-Allow-Origin"] == "*"
-        assert headers["Access-Control-Expose-Headers"] == "Link"
+        assert headers["Access-Control-Expose-Headers"] == "Location, Link"
         assert parse(path)["rels"]["micropub"] == ["http://127.0.0.1:8000/micropub"]
     assert "Link" not in client.get("/archive").headers
+
+
+@pytest.mark.parametrize("path", ["/", "/authors/alice"])
+def test_i4__scripts_of_other_sites_may_ask_the_profile_page(path, author, client):
+    asked = {"Origin": "https://app.example", "Access-Control-Request-Headers": "authorization"}
+    answer = client.options(path, headers=asked)
+    assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (204, "*")
+    assert "Authorization" in answer["Access-Control-Allow-Headers"].split(", ")
+    assert client.post(path).status_code == 405
 
 
 def test_home__links_its_feeds(author, parse):

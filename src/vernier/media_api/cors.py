@@ -9,6 +9,8 @@ from django.http import HttpResponse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from django.http import HttpResponseBase
+
 # Any origin may: what is not public here takes a token, and an answer to a request with cookies is kept from scripts
 # where the origin is only a star. Programs in a browser read the address of an upload from its header.
 CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Location, Link"}
@@ -26,7 +28,7 @@ def preflight(methods: Iterable[str]) -> HttpResponse:
     return allow_scripts(HttpResponse(status=204, headers=headers))
 
 
-def allow_scripts(response: HttpResponse) -> HttpResponse:
+def allow_scripts[Response: HttpResponseBase](response: Response) -> Response:
     """Let scripts of any origin read the answer."""
     for name, value in CORS_HEADERS.items():
         response.headers[name] = value

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from vernier.authors.profiles import HOME
+from vernier.media_api.cors import preflight
 from vernier.pages.conf import discovery_links
 from vernier.pages.entries import reader_of, show
 from vernier.pages.feed_links import feed_links
@@ -17,6 +19,7 @@ from vernier.pages.respond import page
 from vernier.pages.streams import author_stream, site_stream, tag_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from django.http import HttpRequest, HttpResponseBase
@@ -24,14 +27,25 @@ if TYPE_CHECKING:
     from vernier.pages.streams import Stream
 
 
-@require_safe
+def for_scripts(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let a program in a browser, whose page is another site's, look here for an author's servers."""
+
+    @require_http_methods(["GET", "HEAD", "OPTIONS"])
+    @wraps(view)
+    def answer(request: HttpRequest, **path: str) -> HttpResponseBase:
+        return preflight(("GET", "HEAD")) if request.method == "OPTIONS" else view(request, **path)
+
+    return answer
+
+
+@for_scripts
 def home(request: HttpRequest) -> HttpResponseBase:
     """Show the newest posts, and who the site belongs to."""
     now = timezone.now()
     return list_page(request, site_stream(now=now), now=now)
 
 
-@require_safe
+@for_scripts
 def author(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show somebody's profile and newest posts."""
     now = timezone.now()

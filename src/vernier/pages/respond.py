@@ -10,6 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response
 from django.utils.http import http_date, parse_http_date_safe, quote_etag
 
+from vernier.media_api.cors import allow_scripts
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
@@ -40,8 +42,7 @@ def page(
     if links:
         response.headers["Link"] = ", ".join(f'<{url}>; rel="{relation}"' for relation, url in links)
         # Programs in a browser look for the servers of an author.
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Expose-Headers"] = "Link"
+        allow_scripts(response)
     return response
 
 
