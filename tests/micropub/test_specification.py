@@ -12,6 +12,7 @@ from vernier.posts.models import Post
 
 pytestmark = pytest.mark.django_db
 OTHER_SITE = "https://photos.example/a.jpg"
+HERON = "https://photos.example/heron.jpg"
 
 
 def assert_refused(answer, *words, status=400, error="invalid_request"):
@@ -72,6 +73,14 @@ def test_mp_7__html_in_a_form_is_taken_under_the_name_that_clients_give_it(micro
         assert micropub.source(url, "content") == {"content": [{"html": html}]}
     empty = micropub.form({"name": "Only a title", "content[html]": ""}).headers["Location"]
     assert "content" not in micropub.source(empty)
+
+
+def test_mp_7__a_form_may_spell_out_photos_with_their_texts(micropub):
+    parts = [("photo[][value]", HERON), ("photo[][alt]", "A heron"), ("photo[][value]", OTHER_SITE)]
+    url = micropub.form([("h", "entry"), *parts]).headers["Location"]
+    assert micropub.source(url)["photo"] == [{"value": HERON, "alt": "A heron"}, OTHER_SITE]
+    nameless = micropub.form([("h", "entry"), ("photo[][alt]", "Of what?")])
+    assert (nameless.status_code, nameless.json()["error"]) == (400, "invalid_request")
 
 
 def test_mp_8__reserved_names_are_no_properties(micropub):

@@ -23,6 +23,8 @@ _RESERVED = {TOKEN_FIELD, "h", "action", "url"}
 COMMAND_PREFIX = "mp-"
 # Micropub has HTML in JSON only; older than that is this field, the one with a name in brackets that clients send.
 HTML_FIELD = "content[html]"
+# How encoders of forms spell a list of objects out, such as that of the client micropub-helper.
+_PHOTO_PARTS = {"photo[][value]": "value", "photo[][alt]": "alt"}
 _ENTRY = "h-entry"
 _UPDATES = ("replace", "add", "delete")
 
@@ -62,7 +64,10 @@ def form_command(fields: Iterable[tuple[str, str | ReceivedFile]]) -> Command:
     """Return what a form asks for; raise ApiError where that makes no sense."""
     values: Properties = {}
     for name, value in fields:
-        values.setdefault(name.removesuffix("[]"), []).append(value)
+        if name in _PHOTO_PARTS:
+            _take_part(values.setdefault("photo", []), _PHOTO_PARTS[name], value)
+        else:
+            values.setdefault(name.removesuffix("[]"), []).append(value)
     if action := _first(values, "action"):
         return _form_action(action, _first(values, "url"))
     kind = _first(values, "h") or "entry"
@@ -86,6 +91,13 @@ def json_command(content: dict[str, Any]) -> Command:
 def _first(values: Properties, name: str) -> str:
     value = values.get(name, [""])[0]
     return value if isinstance(value, str) else ""
+
+
+def _take_part(photos: list[Any], part: str, value: str | ReceivedFile) -> None:
+    """Give the last photo its next part; one that it has already begins another."""
+    if not photos or not isinstance(photos[-1], dict) or part in photos[-1]:
+        photos.append({})
+    photos[-1][part] = value
 
 
 def _with_html(values: Properties) -> Properties:
