@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +56,7 @@ def _add_servers(commands: _Commands) -> None:
     )
     web = _add(commands, "web", "the web server alone")
     web.add_argument("--bind", type=parse_bind, default=DEFAULT_BIND, metavar="HOST:PORT", help=_BIND_HELP)
-    web.add_argument("--fd", type=int, help=argparse.SUPPRESS)
+    web.add_argument("--fd", type=_parse_socket, metavar="N", help=argparse.SUPPRESS)
     worker = _add(commands, "worker", "a worker alone")
     worker.add_argument("--drain", action="store_true", help="run all work that is due, then end")
     for part in (serve, web, worker):
@@ -67,24 +69,26 @@ def _add_servers(commands: _Commands) -> None:
 def _add_authors(commands: _Commands) -> None:
     author = _add(commands, "author", "the people who publish here").add_subparsers(required=True, metavar="COMMAND")
     create = _add(author, "create", "make a new author and print a sign-in link", module="vernier.cli.author")
-    create.add_argument("name", metavar="NAME")
-    create.add_argument("--email", default="", metavar="ADDRESS")
+    create.add_argument("name", type=_parse_text, metavar="NAME")
+    create.add_argument("--email", type=_parse_text, default="", metavar="ADDRESS")
     link = _add(author, "link", "print a new link that signs an author in once", module="vernier.cli.author")
-    link.add_argument("name", metavar="NAME")
+    link.add_argument("name", type=_parse_text, metavar="NAME")
     listing = _add(author, "list", "print a line for each author", module="vernier.cli.author")
     for action, parser in (("create", create), ("link", link), ("list", listing)):
         parser.set_defaults(action=action)
     token = _add(commands, "token", "the tokens of their programs").add_subparsers(required=True, metavar="COMMAND")
     create = _add(token, "create", "make a bearer token and print it", module="vernier.cli.token")
-    create.add_argument("--author", required=True, metavar="NAME")
-    create.add_argument("--scope", required=True, metavar="SCOPES", help='such as "create update delete media"')
+    create.add_argument("--author", type=_parse_text, required=True, metavar="NAME")
+    create.add_argument(
+        "--scope", type=_parse_text, required=True, metavar="SCOPES", help='such as "create update delete media"'
+    )
 
 
 def _add_media(commands: _Commands) -> None:
     media = _add(commands, "media", "images").add_subparsers(required=True, metavar="COMMAND")
     upload = _add(media, "upload", "upload files and print a URL for each", module="vernier.cli.upload")
     upload.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    upload.add_argument("--author", required=True, metavar="NAME")
+    upload.add_argument("--author", type=_parse_text, required=True, metavar="NAME")
 
 
 def _add_exchange(commands: _Commands) -> None:
@@ -92,7 +96,7 @@ def _add_exchange(commands: _Commands) -> None:
         commands, "import", "take posts (Markdown with front matter) and images from a folder", module=_EXCHANGE
     )
     imports.add_argument("folder", type=Path, metavar="FOLDER")
-    imports.add_argument("--author", required=True, metavar="NAME")
+    imports.add_argument("--author", type=_parse_text, required=True, metavar="NAME")
     imports.add_argument("--dry-run", action="store_true", help="only look; nothing is written")
     imports.add_argument("--photo-posts", action="store_true", help="make a post of each image that no post shows")
     exports = _add(commands, "export", "write all posts and images as files into a new folder", module=_EXCHANGE)
@@ -108,9 +112,9 @@ def _add_operations(commands: _Commands) -> None:
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.add_argument("--force", action="store_true", help="go on although much is wrong at once")
     backup = _add(commands, "backup", "copy the database, whole and checked, at any moment")
-    backup.add_argument("file", type=Path, metavar="FILE", help="the new file; nothing is overwritten")
+    backup.add_argument("file", type=_parse_file, metavar="FILE", help="the new file; nothing is overwritten")
     restore = _add(commands, "restore", "put a backup in the place of the database, which is kept")
-    restore.add_argument("file", type=Path, metavar="FILE", help="a backup, or a plain copy of vernier.db")
+    restore.add_argument("file", type=_parse_file, metavar="FILE", help="a backup, or a plain copy of vernier.db")
     restore.add_argument("--force", action="store_true", help="restore it although images are incomplete in it")
     # It prepares by itself, as what `serve` has started: the database that it replaces may be damaged or newer.
     restore.set_defaults(supervised=True)
@@ -130,6 +134,35 @@ def _parse_workers(given: str) -> int:
     if not (given.isascii() and given.isdigit() and 1 <= int(given) <= WORKERS_MAX):
         raise argparse.ArgumentTypeError(f"{given!r} is no number of workers; valid is 1 to {WORKERS_MAX}")
     return int(given)
+
+
+def _parse_socket(given: str) -> int:
+    if not _is_socket(given):
+        raise argparse.ArgumentTypeError(f"{given!r} is not the number of an open socket")
+    return int(given)
+
+
+def _is_socket(given: str) -> bool:
+    try:
+        return int(given) >= 0 and stat.S_ISSOCK(os.fstat(int(given)).st_mode)
+    except (ValueError, OverflowError, OSError):
+        return False
+
+
+def _parse_text(given: str) -> str:
+    """Return what can be looked up and stored: the system hands over bytes, which may be those of no text."""
+    try:
+        given.encode()
+    except UnicodeEncodeError as error:
+        raise argparse.ArgumentTypeError(f"{given!r} is no text; valid is UTF-8") from error
+    return given
+
+
+def _parse_file(given: str) -> Path:
+    """Return the path of a database file, which SQLite takes as a text."""
+    if not given:
+        raise argparse.ArgumentTypeError("'' is no file; valid is a path")
+    return Path(_parse_text(given))
 
 
 def _add(commands: _Commands, name: str, summary: str, *, module: str = "") -> argparse.ArgumentParser:
