@@ -59,6 +59,10 @@ def test_environment__valid_value(tmp_path, name, given, value):
         ("BASE_URL", "https://user@example.org"),
         ("BASE_URL", "https://example.org:99999"),
         ("BASE_URL", "http://[::1"),
+        ("BASE_URL", "https://exam ple.org"),
+        ("BASE_URL", "https://münchen.example"),
+        ("SITE_TITLE", "\udcff"),
+        ("PHOTO_HOSTS", "\udcff"),
         ("LOG_FORMAT", "xml"),
         ("TIME_ZONE", "Mars/Olympus"),
         ("TIME_ZONE", "../../etc/passwd"),
@@ -98,6 +102,12 @@ def test_environment__dotenv_that_is_no_text_is_refused(tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.parametrize("given", ["~no-such-user/data", "\udcff"])
+def test_environment__data_directory_that_cannot_be(given):
+    with pytest.raises(SettingError, match="^VERNIER_DATA_DIR is .*; valid is the path of a directory[.]$"):
+        read_environment({"VERNIER_DATA_DIR": given})
+
+
 def test_environment__data_directory_is_absolute(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert read_environment({})["DATA_DIR"] == tmp_path / "vernier-data"
@@ -108,3 +118,10 @@ def test_environment__base_url_is_the_running_servers_unless_set(tmp_path):
     (tmp_path / "run" / "address").write_text("http://127.0.0.1:9000\n")
     assert read(tmp_path)["BASE_URL"] == "http://127.0.0.1:9000"
     assert read(tmp_path, BASE_URL="https://example.org")["BASE_URL"] == "https://example.org"
+
+
+@pytest.mark.parametrize("left", ["", "nonsense", "http://[::1", "http://127.0.0.1:99999", "\0"])
+def test_environment__damaged_address_of_a_server_is_none(tmp_path, left):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "address").write_text(left)
+    assert read(tmp_path)["BASE_URL"] == "http://127.0.0.1:8000"

@@ -40,7 +40,7 @@ class Environment:
 def read_environment(environ: Mapping[str, str]) -> Environment:
     """Return the value of every option; raise SettingError for the first that is not valid."""
     given = _given(environ)
-    data_directory = _value(_option("DATA_DIR"), given).expanduser().absolute()
+    data_directory = _value(_option("DATA_DIR"), given).absolute()
     given = {**_read_dotenv(data_directory / DOTENV), **given}
     values = {option.name: _value(option, given) for option in OPTIONS}
     values["DATA_DIR"] = data_directory
@@ -51,8 +51,9 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
 def running_address(data_directory: Path) -> str | None:
     """Return the address that the last server on this data directory listened on, if there was one."""
     try:
-        return (data_directory / ADDRESS_FILE).read_text(encoding="ascii").strip() or None
-    except (OSError, ValueError):
+        address = (data_directory / ADDRESS_FILE).read_text(encoding="ascii").strip()
+        return str(_option("BASE_URL").parse(address)) if address else None
+    except (OSError, ValueError, SettingError):
         return None
 
 

@@ -92,7 +92,11 @@ def text(*, length_min: int) -> Kind:
 def path() -> Kind:
     def parse(given: str) -> Path:
         _require("\0" not in given)
-        return Path(given)
+        try:
+            return Path(given).expanduser()
+        except RuntimeError as error:
+            # There is no user of that name behind the tilde.
+            raise ValueError(given) from error
 
     return Kind(parse=parse, valid="the path of a directory")
 
@@ -101,11 +105,15 @@ def address() -> Kind:
     def parse(given: str) -> str:
         parts = urlsplit(given.strip())
         # The port is read here because an impossible one raises when it is asked for.
-        _require(parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0)
+        _require(
+            parts.scheme in {"http", "https"} and bool(_HOST.fullmatch(parts.hostname or "")) and parts.port != 0
+        )
         _require(parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc)
         return f"{parts.scheme}://{parts.netloc.lower()}"
 
-    return Kind(parse=parse, valid="an http:// or https:// address without a path, such as https://example.org")
+    return Kind(
+        parse=parse, valid="an http:// or https:// address in ASCII without a path, such as https://example.org"
+    )
 
 
 def time_zone() -> Kind:

@@ -48,6 +48,8 @@ class Option:
     def parse(self, given: str) -> object:
         """Return the value that the text stands for; raise SettingError."""
         try:
+            # What the system hands over may be the bytes of no text, which cannot be shown or stored.
+            given.encode()
             return self.kind.parse(given)
         except ValueError as error:
             raise SettingError(f"{self.variable} is {given!r}; valid is {self.kind.valid}.") from error
