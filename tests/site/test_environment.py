@@ -102,6 +102,31 @@ def test_environment__dotenv_that_is_no_text_is_refused(tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["export", "VERNIER_TIME_ZONE", "VERNIER TIME_ZONE=UTC", 'VERNIER_TIME_ZONE="UTC', "VERNIER_TIME_ZONE='a'b"],
+)
+def test_environment__line_of_dotenv_that_sets_nothing_is_refused(tmp_path, line):
+    (tmp_path / ".env").write_text(f"# Ours\nVERNIER_MAX_ATTEMPTS=3\n\n{line}\nVERNIER_LOG_FORMAT=json\n")
+    with pytest.raises(SettingError, match=r"^Line 4 of .*/\.env is no setting; valid is NAME=VALUE\.$"):
+        read(tmp_path)
+
+
+def test_environment__dotenv_that_is_a_directory_is_refused(tmp_path):
+    (tmp_path / ".env").mkdir()
+    with pytest.raises(SettingError, match="cannot be read"):
+        read(tmp_path)
+
+
+def test_environment__data_directory_in_dotenv_is_reported(tmp_path):
+    (tmp_path / ".env").write_text("VERNIER_DATA_DIR=/elsewhere\n")
+    environment = read(tmp_path)
+    assert environment["DATA_DIR"] == tmp_path
+    assert environment.warnings == (
+        f"VERNIER_DATA_DIR in {tmp_path / '.env'} is ignored: set it in the environment.",
+    )
+
+
 @pytest.mark.parametrize("given", ["~no-such-user/data", "\udcff"])
 def test_environment__data_directory_that_cannot_be(given):
     with pytest.raises(SettingError, match="^VERNIER_DATA_DIR is .*; valid is the path of a directory[.]$"):

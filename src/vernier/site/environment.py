@@ -7,13 +7,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from vernier.site.exceptions import SettingError
 from vernier.site.options import OPTIONS, PREFIX, Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from dotenv.parser import Binding
 
 DOTENV = ".env"
 # Where a running server leaves the address it listens on, for the commands beside it.
@@ -41,11 +43,13 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
     """Return the value of every option; raise SettingError for the first that is not valid."""
     given = _given(environ)
     data_directory = _value(_option("DATA_DIR"), given).absolute()
-    given = {**_read_dotenv(data_directory / DOTENV), **given}
+    in_file = _read_dotenv(data_directory / DOTENV)
+    warnings = _misplaced(in_file, data_directory / DOTENV)
+    given = {**in_file, **given}
     values = {option.name: _value(option, given) for option in OPTIONS}
     values["DATA_DIR"] = data_directory
     values["BASE_URL"] = values["BASE_URL"] or running_address(data_directory) or DEFAULT_BASE_URL
-    return Environment(values=values, warnings=tuple(_unknown(given)), given=frozenset(given))
+    return Environment(values=values, warnings=(*warnings, *_unknown(given)), given=frozenset(given))
 
 
 def running_address(data_directory: Path) -> str | None:
@@ -63,10 +67,31 @@ def _given(source: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _read_dotenv(file: Path) -> dict[str, str]:
+    """Return what the file sets; raise SettingError for a line that sets nothing, which may be a slip of the pen."""
     try:
-        return _given(dotenv_values(file, interpolate=False))
+        with file.open(encoding="utf-8") as opened:
+            bindings = list(parse_stream(opened))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(f"The settings in {file} cannot be read: {error}.") from error
+    for binding in bindings:
+        if binding.error or (binding.key is not None and binding.value is None):
+            # Not what is in the line: that may be a password.
+            raise SettingError(f"Line {_line(binding)} of {file} is no setting; valid is NAME=VALUE.")
+    return _given({binding.key: binding.value for binding in bindings if binding.key is not None})
+
+
+def _line(binding: Binding) -> int:
+    """Return the number of the first line that has something: blank ones before it count as a part of it."""
+    text = binding.original.string
+    return binding.original.line + text[: len(text) - len(text.lstrip())].count("\n")
+
+
+def _misplaced(in_file: Mapping[str, str], file: Path) -> list[str]:
+    """Warn of the one setting that is needed to find the file."""
+    variable = _option("DATA_DIR").variable
+    return [f"{variable} in {file} is ignored: set it in the environment."] if variable in in_file else []
 
 
 def _option(name: str) -> Option:
