@@ -80,6 +80,15 @@ def test_environment__sentence_says_what_is_valid(tmp_path):
     assert str(caught.value) == "VERNIER_LEASE_SECONDS is 'abc'; valid is a whole number from 5 to 3600."
 
 
+@pytest.mark.parametrize(
+    ("name", "given"), [("SECRET_KEY", "hunter2"), ("EMAIL_URL", "smtp://site:hunter2@mail.example.org:99999")]
+)
+def test_environment__secret_is_not_shown(tmp_path, name, given):
+    with pytest.raises(SettingError, match=f"^VERNIER_{name} is not valid") as caught:
+        read(tmp_path, **{name: given})
+    assert "hunter2" not in str(caught.value)
+
+
 def test_environment__unknown_name_is_reported_with_the_closest(tmp_path):
     warnings = read(tmp_path, LEASE_SECOND="5", QUITE_ELSE="1").warnings
     assert warnings == (

@@ -34,12 +34,16 @@ PREFIX = "VERNIER_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A setting: its name without the prefix, its value when nothing is given, what is valid, what it does."""
+    """A setting: its name without the prefix, its value when nothing is given, what is valid, what it does.
+
+    What is given for one that is secret is never shown: the sentence goes into logs.
+    """
 
     name: str
     default: Any
     kind: Kind
     help: str
+    is_secret: bool = False
 
     @property
     def variable(self) -> str:
@@ -52,7 +56,8 @@ class Option:
             given.encode()
             return self.kind.parse(given)
         except ValueError as error:
-            raise SettingError(f"{self.variable} is {given!r}; valid is {self.kind.valid}.") from error
+            received = "not valid (its value is not shown)" if self.is_secret else repr(given)
+            raise SettingError(f"{self.variable} is {received}; valid is {self.kind.valid}.") from error
 
 
 _MEDIA: dict[str, Any] = {field.name: field.default for field in fields(MediaSettings)}
@@ -75,6 +80,7 @@ OPTIONS = (
         default=None,
         kind=text(length_min=32),
         help="Signs sessions; else made once and kept in the data directory.",
+        is_secret=True,
     ),
     Option(
         name="UPLOAD_MAX_BYTES",
@@ -208,6 +214,7 @@ OPTIONS = (
         default=None,
         kind=mail_server(),
         help="The mail server; without one, no mail is sent and nobody signs in by mailed code.",
+        is_secret=True,
     ),
     Option(
         name="EMAIL_FROM",
