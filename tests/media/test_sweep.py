@@ -6,6 +6,7 @@ import os
 import threading
 from collections import Counter
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
@@ -89,6 +90,26 @@ def test_staging__directories_and_hidden_files_are_not_ours(staging_directory):
     (staging_directory / "lost+found").mkdir(mode=0)
     (staging_directory / ".nfs0001").touch()
     assert run("staging", NOW).files == 0
+
+
+def test_staging__name_that_is_no_text_keeps_nothing_else(staging_directory):
+    """Nothing of ours has such a name, and no row can remember it."""
+    odd = staging_directory / os.fsdecode(b"\xe9t\xe9.jpg")
+    for path in (odd, staging_directory / "stray.jpg"):
+        path.touch()
+    run("staging", NOW)
+    assert run("staging", at(GRACE["staging"])).removed == 1
+    assert list(staging_directory.iterdir()) == [odd]
+
+
+@pytest.mark.parametrize("renditions", ["directory"], indirect=True)
+def test_renditions__name_that_is_no_text_keeps_nothing_else(renditions):
+    stray(renditions)
+    odd = Path(renditions.path(STRAY)).with_name(os.fsdecode(b"\xe9.avif"))
+    odd.touch()
+    run("renditions", NOW)
+    assert run("renditions", at(GRACE["renditions"])).removed == 1
+    assert odd.exists()
 
 
 def test_renditions__stray_is_removed_after_a_full_grace(renditions):

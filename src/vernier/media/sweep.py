@@ -220,12 +220,23 @@ def _place(alias: str, storage: Storage) -> tuple[bool, object]:
 
 
 def _is_ours(alias: str, key: str) -> bool:
+    if not _is_text(key):
+        return False
     if alias != STAGING:
         return bool(_OF_MEDIA.fullmatch(key))
     if isinstance(storages[alias], FileSystemStorage):
         # A directory of its own, in which hidden files belong to the file system.
         return not key.startswith(".")
     return bool(_STAGED.fullmatch(key))
+
+
+def _is_text(key: str) -> bool:
+    """Tell whether a row can remember it: a directory may hold names whose bytes are not UTF-8, none of them ours."""
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _sightings(alias: str) -> QuerySet[Sighting]:
