@@ -19,7 +19,8 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.core.files.utils import validate_file_name
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Length
+from django.db.models import BinaryField
+from django.db.models.functions import Cast, Length
 from django.utils.deconstruct import deconstructible
 
 from vernier.media.models import Blob
@@ -222,7 +223,9 @@ class DatabaseStorage(Storage):
     def _open(self, name: str, mode: str = "rb") -> File[bytes]:
         if mode != "rb":
             raise ValueError(f"A blob opens in mode 'rb' only, not {mode!r}.")
-        content = Blob.objects.filter(key=name).values_list("content", flat=True).first()
+        # SQLite gives each value a type of its own, which damage may turn into one that cannot be read.
+        as_bytes = Cast("content", BinaryField())
+        content = Blob.objects.filter(key=name).values_list(as_bytes, flat=True).first()
         if content is None:
             raise FileNotFoundError(name)
         return ContentFile(bytes(content), name=name)
