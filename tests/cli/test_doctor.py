@@ -171,14 +171,17 @@ def test_damage__dropped_jobs(damaged):
     assert execute(damaged, "SELECT DISTINCT status FROM media_version") == [("ready",)]
 
 
-@pytest.mark.parametrize("ends", [timedelta(hours=-1), timedelta(days=365)])
-def test_damage__forged_lease(damaged, ends):
+@pytest.mark.parametrize(
+    ("ends", "token"),
+    [(timedelta(hours=-1), "0" * 32), (timedelta(days=365), "0" * 32), (timedelta(hours=-1), "forged")],
+)
+def test_damage__forged_lease(damaged, ends, token):
     execute(damaged, "DELETE FROM django_ox_oxtask")
     execute(
         damaged,
         "UPDATE media_version SET status = 'processing', attempts = 1, lease_token = ?, lease_expires_at = ? "
         "WHERE status = 'pending'",
-        "0" * 32,
+        token,
         (datetime.now(UTC) + ends).strftime("%Y-%m-%d %H:%M:%S.%f"),
     )
     assert doctor(damaged) == (0, {"lost_jobs": (1, 1, 0), "stale_leases": (1, 1, 0)})

@@ -85,6 +85,15 @@ class Media(models.Model):
         return str(self.id)
 
 
+_VersionManager = models.Manager.from_queryset(VersionQuerySet)
+
+
+class VersionManager(_VersionManager["Version"]):
+    def get_queryset(self) -> VersionQuerySet:
+        """Return all without their tokens: the database alone compares those, and damage to one stops nobody."""
+        return VersionQuerySet(self.model, using=self._db).defer("lease_token")
+
+
 class Version(models.Model):
     """One accepted original of a Media."""
 
@@ -139,7 +148,7 @@ class Version(models.Model):
     # When the first of its renditions was given up that are not there again: its author has been told.
     lost_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VersionQuerySet.as_manager()
+    objects = VersionManager()
 
     class Meta:
         constraints = [
