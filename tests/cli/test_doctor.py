@@ -189,6 +189,23 @@ def test_damage__forged_lease(damaged, ends, token):
     assert execute(damaged, "SELECT DISTINCT status FROM media_version") == [("ready",)]
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("rung_at", "2026-13-45 99:99:99"), ("accepted_at", "garbage"), ("variants", '[{"name": "x"}]')],
+)
+def test_damage__value_that_cannot_be_read_is_reported_and_keeps_no_other_stage(damaged, column, value):
+    (damaged.data / "staging" / "stray").touch()
+    doctor(damaged)
+    age_sightings(damaged)
+    execute(damaged, f"UPDATE media_version SET {column} = ?", value)
+    code, found = doctor(damaged)
+    assert (code, found["orphan_files"]) == (1, (1, 1, 0))
+    assert found["database_errors"][2] >= 1
+    told = damaged.run("doctor").stderr
+    assert "Traceback" not in told
+    assert f"of media_version has {value!r} in {column}" in told or column == "variants"
+
+
 def test_damage__clock_that_went_back(damaged):
     (damaged.data / "staging" / ("f" * 32)).write_bytes(b"stray")
     doctor(damaged)

@@ -7,6 +7,7 @@ what is left undone is found again.
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -64,6 +65,8 @@ from vernier.media.sweep import SweepRound, swept_aliases
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
+
+logger = logging.getLogger("vernier.doctor")
 
 _OF_KIND = {
     Kind.MISSING: MISSING_FILES,
@@ -123,6 +126,8 @@ class _Doctor:
                         raise
                     self._give_up(error)
                     break
+                except Exception as error:  # noqa: BLE001 - reported; the other stages are done all the same
+                    self._leave_out(name, error)
         return self.report
 
     def _give_up(self, error: DatabaseError) -> None:
@@ -132,6 +137,12 @@ class _Doctor:
             f"The database is damaged: {error}. Nothing more was examined; put a backup in its place with: "
             "vernier restore FILE"
         )
+
+    def _leave_out(self, name: str, error: Exception) -> None:
+        """Report rows that nobody could have written: which values are wrong is for the check of the database."""
+        self.report.found[DATABASE_ERRORS] += 1
+        self.report.notes.append(f"{name} could not be examined: {type(error).__name__}: {error}.")
+        logger.debug("%s could not be examined.", name, exc_info=error)
 
     def _check(self) -> None:
         bar = self.progress.add_task("database", total=None)

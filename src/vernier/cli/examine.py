@@ -6,11 +6,13 @@ import sqlite3
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from django.apps import apps
 from django.core.checks import ERROR, CheckMessage, run_checks
 from django.db import connection
-from django.db.models import Q
+from django.db.models import ForeignKey, Q
 
 from vernier.cli.errors import tell_checks
 from vernier.media.models import Media, Version
@@ -19,12 +21,18 @@ from vernier.media.reconcile import BATCH_ROWS, is_lost, live_jobs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from django.db.models import QuerySet
+    from django.db.models import Model, QuerySet
 
     from vernier.media.conf import MediaSettings
 
 # A damaged database has one cause, whatever the number of its symptoms.
 _DATABASE_ERRORS_MAX = 20
+_UNREADABLE = {
+    "DateTimeField": 'julianday("{0}") IS NULL',
+    "UUIDField": """length("{0}") <> 32 OR "{0}" GLOB '*[^0-9a-f]*'""",
+}
+# Whose lease it is, the database alone compares; the next claim replaces the token.
+_NEVER_READ = {Version._meta.get_field("lease_token")}  # noqa: SLF001 - a documented name
 # So many of each kind are named: enough to see what they have in common.
 NAMES_MAX = 20
 
@@ -62,9 +70,33 @@ def check_database() -> list[str]:
         cursor.execute("PRAGMA foreign_key_check")
         dangling = cursor.fetchmany(_DATABASE_ERRORS_MAX)
     wrong = [f"The database is damaged: {line}." for (line,) in integrity if line != "ok"]
-    return wrong + [
-        f"Row {row} of {table} names a row of {other} that is not there." for table, row, other, _ in dangling
-    ]
+    wrong += [f"Row {row} of {table} names a row of {other} that is not there." for table, row, other, _ in dangling]
+    # Where the file itself is damaged, more reading finds the same again.
+    return wrong if wrong and integrity != [("ok",)] else [*wrong, *islice(_unreadable(), _DATABASE_ERRORS_MAX)]
+
+
+def _unreadable() -> Iterator[str]:
+    """Name the values that Django cannot load: SQLite takes any text for a time or a UUID."""
+    for model in apps.get_models():
+        table = model._meta.db_table  # noqa: SLF001 - a documented name
+        for column, is_unreadable in _columns(model):
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f'SELECT rowid, CAST("{column}" AS TEXT) FROM "{table}"'  # noqa: S608 - names of our models
+                    f' WHERE "{column}" IS NOT NULL AND ({is_unreadable.format(column)}) LIMIT {_DATABASE_ERRORS_MAX}'
+                )
+                found = cursor.fetchall()
+            yield from (
+                f"Row {row} of {table} has {value!r} in {column}, which cannot be read." for row, value in found
+            )
+
+
+def _columns(model: type[Model]) -> Iterator[tuple[str, str]]:
+    """Yield those that have a time or a UUID, and the condition under which they have none."""
+    for concrete in model._meta.concrete_fields:  # noqa: SLF001 - a documented name
+        kind = (concrete.target_field if isinstance(concrete, ForeignKey) else concrete).get_internal_type()
+        if kind in _UNREADABLE and concrete.column is not None and concrete not in _NEVER_READ:
+            yield concrete.column, _UNREADABLE[kind]
 
 
 def check_system() -> Checked:
