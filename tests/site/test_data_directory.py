@@ -30,7 +30,14 @@ def test_secret_key__is_made_once(tmp_path):
     assert [file.name for file in (tmp_path / "data").glob("secret*")] == ["secret-key"]
 
 
-def test_secret_key__empty_file_is_refused(tmp_path):
-    (tmp_path / "secret-key").touch()
-    with pytest.raises(DataDirectoryError, match="is empty"):
+@pytest.mark.parametrize("content", [b"", b"\n", b"short\n", b"\xff" * 64, b"\0" * 64])
+def test_secret_key__damaged_file_is_refused(tmp_path, content):
+    (tmp_path / "secret-key").write_bytes(content)
+    with pytest.raises(DataDirectoryError, match="remove the file to have a new one made"):
         secret_key(tmp_path)
+
+
+def test_data_directory__names_the_part_that_is_in_the_way(tmp_path):
+    (tmp_path / "staging").touch()
+    with pytest.raises(DataDirectoryError, match=f"there is a file of that name [(]{tmp_path}/staging[)][.]$"):
+        make_data_directory(tmp_path)

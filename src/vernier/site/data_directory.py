@@ -25,6 +25,12 @@ _DIRECTORY_MODE = 0o700
 _FILE_MODE = 0o600
 # 384 random bits; Django asks for at least 50 characters.
 _SECRET_KEY_BYTES = 48
+# Of those that are given, too: below this, sessions could be forged.
+SECRET_KEY_LENGTH_MIN = 32
+
+
+# What is so of the whole directory, whichever file met it.
+_OF_DIRECTORY = {errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
 
 def make_data_directory(directory: Path) -> None:
@@ -61,8 +67,13 @@ def secret_key(directory: Path) -> str:
         key = file.read_text(encoding="ascii").strip()
     except OSError as error:
         raise as_data_directory_error(error, directory) from error
-    if not key:
-        raise DataDirectoryError(f"The secret key in {file} is empty; remove the file to have a new one made.")
+    except UnicodeDecodeError:
+        key = ""
+    if len(key) < SECRET_KEY_LENGTH_MIN or not key.isprintable():
+        raise DataDirectoryError(
+            f"The secret key in {file} is damaged or too short; remove the file to have a new one made. "
+            "Everybody has to sign in again then."
+        )
     return key
 
 
@@ -78,7 +89,9 @@ def as_data_directory_error(error: OSError, directory: Path) -> DataDirectoryErr
         errno.EEXIST: "there is a file of that name",
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
-    return DataDirectoryError(f"The data directory {directory} cannot be used: {reason}.")
+    culprit = str(error.filename or directory)
+    where = "" if culprit == str(directory) or error.errno in _OF_DIRECTORY else f" ({culprit})"
+    return DataDirectoryError(f"The data directory {directory} cannot be used: {reason}{where}.")
 
 
 def _write_once(file: Path, content: str) -> None:

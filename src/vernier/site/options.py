@@ -8,6 +8,7 @@ from typing import Any
 
 from vernier.media.conf import MIB, MediaSettings
 from vernier.media.sniff import HEIC, IMAGE_TYPES
+from vernier.site.data_directory import SECRET_KEY_LENGTH_MIN
 from vernier.site.exceptions import SettingError
 from vernier.site.kinds import (
     Kind,
@@ -78,7 +79,7 @@ OPTIONS = (
     Option(
         name="SECRET_KEY",
         default=None,
-        kind=text(length_min=32),
+        kind=text(length_min=SECRET_KEY_LENGTH_MIN),
         help="Signs sessions; else made once and kept in the data directory.",
         is_secret=True,
     ),
