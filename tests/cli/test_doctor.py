@@ -129,6 +129,16 @@ def test_damage__kept_original(damaged):
     assert execute(damaged, "SELECT count(*) FROM media_version WHERE original_key <> ''") == [(2,)]
 
 
+def test_damage__newest_version_without_its_row(damaged):
+    """A torn copy of a database has it, and a backup of that points to the doctor."""
+    execute(damaged, "UPDATE media_media SET newest_number = 9")
+    execute(damaged, "UPDATE media_media SET deleted_at = '2026-01-01', current_id = NULL WHERE current_id IS NULL")
+    for _ in range(2):
+        assert doctor(damaged) == (1, {"database_errors": (2, 0, 2)})
+    ((media_id,), *_) = execute(damaged, "SELECT id FROM media_media WHERE deleted_at IS NULL")
+    assert f"The image {UUID(media_id)} has no row of its newest Version 9." in damaged.run("doctor").stderr
+
+
 def test_damage__wrong_current(damaged):
     execute(damaged, "UPDATE media_media SET current_id = NULL")
     assert doctor(damaged, "--dry-run") == (1, {"wrong_current": (2, 0, 2)})

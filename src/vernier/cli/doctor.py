@@ -18,7 +18,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from vernier.cli.examine import NAMES_MAX, Findings, check_database, check_system, find_overdue
+from vernier.cli.examine import NAMES_MAX, Findings, check_database, check_media, check_system, find_overdue
 from vernier.cli.report import (
     CORRUPT_FILES,
     CORRUPT_ORIGINALS,
@@ -105,6 +105,7 @@ class _Doctor:
     def run(self) -> Report:
         stages: list[tuple[str, Callable[[], None]]] = [
             ("database", self._check),
+            ("newest Versions", self._check_media),
             ("jobs", self._reconcile),
             ("mail", self._reconcile_mail),
             ("originals in staging", self._look_for_staged),
@@ -151,6 +152,11 @@ class _Doctor:
         self.report.found[FAILED_CHECKS] += len(failed.errors)
         self.report.notes += [*errors, *failed.errors, *failed.notes]
         self.progress.update(bar, total=1, completed=1)
+
+    def _check_media(self) -> None:
+        errors = check_media()
+        self.report.found[DATABASE_ERRORS] += len(errors)
+        self.report.notes += errors
 
     def _reconcile(self) -> None:
         now, conf = timezone.now(), media_settings()

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from django.apps import apps
 from django.core.checks import ERROR, CheckMessage, run_checks
 from django.db import connection
-from django.db.models import ForeignKey, Q
+from django.db.models import F, ForeignKey, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from vernier.cli.errors import tell_checks
 from vernier.media.models import Media, Version
@@ -97,6 +98,16 @@ def _columns(model: type[Model]) -> Iterator[tuple[str, str]]:
         kind = (concrete.target_field if isinstance(concrete, ForeignKey) else concrete).get_internal_type()
         if kind in _UNREADABLE and concrete.column is not None and concrete not in _NEVER_READ:
             yield concrete.column, _UNREADABLE[kind]
+
+
+def check_media() -> list[str]:
+    """Return what is wrong between Media and their Versions, as far as no audit of one Version can see it."""
+    newest = Version.objects.filter(media=OuterRef("pk")).order_by("-number").values("number")[:1]
+    lacking = Media.objects.live().annotate(found=Coalesce(Subquery(newest), 0)).exclude(newest_number=F("found"))
+    return [
+        f"The image {media.pk} has no row of its newest Version {media.newest_number}."
+        for media in lacking.order_by("pk")[:_DATABASE_ERRORS_MAX]
+    ]
 
 
 def check_system() -> Checked:
