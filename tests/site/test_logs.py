@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from vernier.site.logs import JsonFormatter, TextFormatter, logging_settings
+from vernier.site.logs import JsonFormatter, Seldom, TextFormatter, logging_settings
 
 
 def record(message, *args, exc_info=None, **extra):
@@ -39,6 +39,23 @@ def test_text__nothing_can_forge_a_line():
     lines = TextFormatter().format(record("a\nb", exc_info=failure())).split("\n")
     assert lines[0].endswith("a\\nb")
     assert all(line.startswith("    ") for line in lines[1:])
+
+
+def test_engine__says_once_a_minute_in_one_line_that_it_has_no_database():
+    told, seldom = [], Seldom()
+    for second in (0, 1, 59, 60, 61, 125, 10):
+        event = record("traceback follows", exc_info=failure(), event="worker_poll_failed")
+        event.created = 1_000_000 + second
+        if seldom.filter(event):
+            told.append((second, TextFormatter().format(event)))
+    # The last is that of a clock that went back.
+    assert [second for second, _ in told] == [0, 60, 125, 10]
+    assert all("No work is done: invalid literal" in line and "\n" not in line for _, line in told)
+
+
+def test_engine__other_events_are_all_told():
+    seldom = Seldom()
+    assert all(seldom.filter(record("claimed", event="claimed")) for _ in range(3))
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])

@@ -11,6 +11,9 @@ from typing import Any
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 # Django hands these to its own handlers.
 _OBJECTS = frozenset({"request", "server_time"})
+# The engine's name for a look for work that met an error of the database.
+_POLL_FAILED = "worker_poll_failed"
+_TOLD_AGAIN_SECONDS = 60
 
 
 def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
@@ -19,6 +22,7 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
+        "filters": {"seldom": {"()": f"{__name__}.Seldom"}},
         "formatters": {"event": {"()": f"{formatter.__module__}.{formatter.__qualname__}"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "event"}},
         "root": {"handlers": ["stderr"], "level": level},
@@ -35,7 +39,7 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
             # What other sites do wrong is none either.
             "urllib3": {"level": "ERROR"},
             # The engine tells of every claim and end of a job; the transitions of the rows say the same in our words.
-            "django_ox": {"level": level if level == "DEBUG" else "WARNING"},
+            "django_ox": {"level": level if level == "DEBUG" else "WARNING", "filters": ["seldom"]},
             "django.tasks": {"level": level if level == "DEBUG" else "WARNING"},
             "uvicorn": {"level": level if level == "DEBUG" else "WARNING"},
             # Sign-in links are secrets in an address too.
@@ -45,6 +49,28 @@ def logging_settings(*, log_format: str, level: str) -> dict[str, Any]:
             "asyncio": {"level": "WARNING"},
         },
     }
+
+
+class Seldom(logging.Filter):
+    """Let the task engine say once a minute that it has no database, in one line: it tries ten times a second.
+
+    On a full disk, its tracebacks would be what keeps it full.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told_at = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "event", "") != _POLL_FAILED or record.levelno >= logging.ERROR:
+            return True
+        # A clock that went back does not silence it.
+        if 0 <= record.created - self._told_at < _TOLD_AGAIN_SECONDS:
+            return False
+        self._told_at = record.created
+        record.msg, record.args = "No work is done: %s", (record.exc_info and record.exc_info[1],)
+        record.exc_info = None
+        return True
 
 
 class TextFormatter(logging.Formatter):
