@@ -1,3 +1,4 @@
+import os
 import stat
 
 import pytest
@@ -20,6 +21,15 @@ def test_data_directory__below_a_file_is_one_sentence(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataDirectoryError, match="cannot be used: a part of its path is not a directory"):
         make_data_directory(tmp_path / "file" / "data")
+
+
+def test_data_directory__database_that_cannot_be_written(tmp_path, monkeypatch):
+    make_data_directory(tmp_path)
+    (tmp_path / "vernier.db").touch(mode=0o400)
+    # Root may write to any file, and tests may run as root.
+    monkeypatch.setattr(os, "access", lambda path, _: path.stat().st_mode & stat.S_IWUSR)
+    with pytest.raises(DataDirectoryError, match=f"no permission to write there [(]{tmp_path}/vernier.db[)]"):
+        require_writable(tmp_path)
 
 
 def test_secret_key__is_made_once(tmp_path):

@@ -20,6 +20,8 @@ RUN = "run"
 BACKUPS = "backups"
 SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 
+# The name of a file on its way ends so.
+_PART_SUFFIX = ".part"
 # The owner's alone: sessions, tokens' hashes and unpublished images are in there.
 _DIRECTORY_MODE = 0o700
 _FILE_MODE = 0o600
@@ -44,15 +46,18 @@ def make_data_directory(directory: Path) -> None:
 
 
 def require_writable(directory: Path) -> None:
-    """Raise DataDirectoryError unless files can be made in the directory and its parts.
+    """Raise DataDirectoryError unless files can be made in the directory and its parts, and its database be written.
 
     Nothing is written into it: a server on a full disk still serves what it has, and refuses uploads.
     """
     try:
         for part in (directory, directory / RUN, directory / STAGING):
-            probe = part / f"probe-{os.getpid()}.part"
+            probe = part / f"probe-{os.getpid()}{_PART_SUFFIX}"
             probe.touch()
             probe.unlink()
+        database = directory / DATABASE
+        if database.exists() and not os.access(database, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(database))
     except OSError as error:
         raise as_data_directory_error(error, directory) from error
 
@@ -90,13 +95,16 @@ def as_data_directory_error(error: OSError, directory: Path) -> DataDirectoryErr
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
     culprit = str(error.filename or directory)
+    if culprit.endswith(_PART_SUFFIX):
+        # One of ours on its way: what is in the way is the directory.
+        culprit = os.path.dirname(culprit)  # noqa: PTH120 - a text
     where = "" if culprit == str(directory) or error.errno in _OF_DIRECTORY else f" ({culprit})"
     return DataDirectoryError(f"The data directory {directory} cannot be used: {reason}{where}.")
 
 
 def _write_once(file: Path, content: str) -> None:
     """Write a file that either exists whole and durable or not at all; whoever is first wins."""
-    part = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
+    part = file.with_name(f"{file.name}.{secrets.token_hex(4)}{_PART_SUFFIX}")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
     try:
         with open(descriptor, "w", encoding="ascii") as stream:  # noqa: PTH123 - it has a descriptor already
