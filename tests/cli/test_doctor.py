@@ -21,6 +21,7 @@ from vernier.cli.doctor import run
 from vernier.media import accept_upload
 from vernier.media.models import Rendition, Sighting
 from vernier.media.process import process
+from vernier.media.repair import Outcome, find_damages
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 STRAY = "images/00000000-0000-4000-8000-000000000000/v1/photo.avif"
@@ -388,6 +389,20 @@ def test_brake__gives_no_rendition_up(served, capsys, monkeypatch):
     assert not Rendition.objects.exclude(lost_at=None).exists()
     assert doctor_here(capsys, force=True)[:2] == (1, {"missing_files": 3})
     assert Rendition.objects.exclude(lost_at=None).count() == 3
+
+
+def test_doctor__needs_nobody_for_what_another_repairs_meanwhile(served, capsys, monkeypatch):
+    file = next(served.rglob("photo.avif"))
+    content = file.read_bytes()
+    file.unlink()
+
+    def repair_beside(version_id, now):
+        outcomes = dict.fromkeys(find_damages(version_id), Outcome.LEFT)
+        file.write_bytes(content)
+        return outcomes
+
+    monkeypatch.setattr("vernier.cli.doctor.repair_version", repair_beside)
+    assert doctor_here(capsys)[:2] == (0, {"missing_files": 0})
 
 
 def test_damage__lost_file_that_comes_back(served, capsys):

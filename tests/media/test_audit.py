@@ -27,7 +27,7 @@ from vernier.media.originals import find_missing_staged, originals_step
 from vernier.media.pace import AuditTicks, OriginalsTicks, SweepTicks
 from vernier.media.process import process
 from vernier.media.render import open_renderer
-from vernier.media.repair import Outcome, repair_current, repair_version
+from vernier.media.repair import Outcome, find_damages, repair_current, repair_version
 from vernier.media.storages import originals_storage, read, renditions_storage
 from vernier.media.variants import Variant
 
@@ -570,6 +570,7 @@ def test_repair__twice_at_once_is_once(renditions, keeping):
 
     repair(version, open_renderer=rendering(repair_inside))
     assert is_whole(version)
+    assert find_damages(version.pk) == []
 
 
 # Rounds and the brake

@@ -59,7 +59,7 @@ from vernier.media.reconcile import (
     ring_lost,
     ring_overdue_cleanups,
 )
-from vernier.media.repair import Outcome, repair_current, repair_version
+from vernier.media.repair import Outcome, find_damages, repair_current, repair_version
 from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:
@@ -262,8 +262,9 @@ class _Doctor:
         bar = self.progress.add_task("repairs", total=len(to_repair))
         for version_id, damages in to_repair:
             outcomes = repair_version(version_id, timezone.now())
-            # What is not wrong any more was put right by another.
-            needy = [damage for damage, outcome in outcomes.items() if outcome in _NEEDS_A_PERSON]
+            needy = _still_wrong(
+                version_id, [damage for damage, outcome in outcomes.items() if outcome in _NEEDS_A_PERSON]
+            )
             left = Counter(damage.kind for damage in needy)
             self._leave(needy)
             for kind, count in Counter(damage.kind for damage in damages).items():
@@ -282,6 +283,12 @@ class _Doctor:
 
 
 _NEEDS_A_PERSON = (Outcome.LOST, Outcome.LEFT)
+
+
+def _still_wrong(version_id: int, damages: list[Damage]) -> list[Damage]:
+    """Return those that are there on a second look: what is not was put right, or removed, by another meanwhile."""
+    found = {(damage.variant, damage.kind) for damage in find_damages(version_id)} if damages else set()
+    return [damage for damage in damages if (damage.variant, damage.kind) in found]
 
 
 def _progress() -> Progress:

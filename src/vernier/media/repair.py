@@ -74,8 +74,8 @@ def repair_version(
     May be called at any time, any number of times, beside others: every write is guarded. What `on_tick` raises
     while the child works ends the repair.
     """
-    version = Version.objects.select_related("media").prefetch_related("renditions").filter(pk=version_id).first()
-    if version is None or version.cleaned_at is not None or version.media.deleted_at is not None:
+    version = _served(version_id)
+    if version is None:
         return {}
     damages = list(examine(version, with_checksum=True))
     repair = _Repair(version=version, now=now, conf=media_settings(), open_renderer=open_renderer, on_tick=on_tick)
@@ -85,6 +85,12 @@ def repair_version(
     outcomes |= repair.mend(broken) if broken else {}
     _remember_loss(version, is_lost=Outcome.LOST in outcomes.values(), now=now)
     return outcomes
+
+
+def find_damages(version_id: int) -> list[Damage]:
+    """Return what is wrong with the renditions of a Version now; nothing where they are to be no more."""
+    version = _served(version_id)
+    return [] if version is None else list(examine(version, with_checksum=True))
 
 
 def repair_current(media_id: UUID) -> bool:
@@ -104,6 +110,12 @@ def repair_current(media_id: UUID) -> bool:
         "wrong current repaired media=%s", media_id, extra={"event": "wrong current", "media": str(media_id)}
     )
     return True
+
+
+def _served(version_id: int) -> Version | None:
+    """Return the Version unless it is deleted or cleaned up."""
+    versions = Version.objects.select_related("media").prefetch_related("renditions")
+    return versions.filter(pk=version_id, cleaned_at=None, media__deleted_at=None).first()
 
 
 def _remember_loss(version: Version, *, is_lost: bool, now: datetime) -> None:
