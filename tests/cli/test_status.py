@@ -88,6 +88,16 @@ def test_watch__looks_again_until_ctrl_c(site):
 
 
 @pytest.mark.processes
+def test_watch__breaks_what_a_narrow_terminal_does_not_hold(site):
+    site.run("media", "upload", str(CORPUS / "jpeg_header_only.jpg"), "--author", "alice")
+    site.run("worker", "--drain")
+    env = {**site.environ(), "TERM": "xterm-256color", "COLUMNS": "30", "LINES": "24"}
+    _, shown = on_terminal("status", "--watch", env=env, signum=signal.SIGINT)
+    assert "superseded" in shown
+    assert re.search("undecodable|truncated", shown)
+
+
+@pytest.mark.processes
 def test_watch__in_a_pipe(site):
     watching = subprocess.Popen(
         [*COMMAND, "status", "--watch"], env=site.environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

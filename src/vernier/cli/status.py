@@ -86,7 +86,8 @@ def _watch(console: Console) -> None:
         while True:
             console.print(_look(), end="\n\n")
             time.sleep(WATCH_SECONDS)
-    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+    # What is drawn in its place counts its lines: those left to the terminal to break would be cut.
+    with Live(console=Console(highlight=False), auto_refresh=False, vertical_overflow="crop") as live:
         while True:
             live.update(_look(), refresh=True)
             time.sleep(WATCH_SECONDS)
