@@ -228,6 +228,21 @@ def test_damage__clock_that_went_back(damaged):
     assert seen_at < "2090"
 
 
+def test_damage__clean_ups_without_a_job(damaged):
+    """Those whose job only waits for a worker need nobody; of a lost one the doctor enqueues another."""
+    execute(damaged, "UPDATE media_media SET deleted_at = '2026-01-01', current_id = NULL, cleanup_at = '2026-01-01'")
+    execute(damaged, "UPDATE media_media SET rung_at = '2026-01-01'")
+    execute(damaged, "UPDATE media_version SET status = 'superseded', superseded_at = '2026-01-01'")
+    execute(damaged, "DELETE FROM media_rendition")
+    execute(damaged, "DELETE FROM django_ox_oxtask")
+    assert doctor(damaged, "--dry-run") == (1, {"overdue_cleanups": (3, 0, 3)})
+    assert doctor(damaged) == (0, {"overdue_cleanups": (3, 3, 0)})
+    assert doctor(damaged) == (0, {})
+    assert damaged.run("worker", "--drain").returncode == 0
+    assert execute(damaged, "SELECT count(*) FROM media_media WHERE cleaned_at IS NULL") == [(0,)]
+    assert doctor(damaged) == (0, {})
+
+
 @pytest.mark.parametrize("how", ["the original is kept", "only the file is left"])
 def test_damage__removed_rendition_row(damaged, how):
     if how == "only the file is left":

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce
 
 from vernier.cli.errors import tell_checks
 from vernier.media.models import Media, Version
-from vernier.media.reconcile import BATCH_ROWS, is_lost, live_jobs
+from vernier.media.reconcile import BATCH_ROWS, is_lost, is_unheard, live_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -131,8 +131,10 @@ def find_overdue(now: datetime, conf: MediaSettings) -> Findings:
     # What has become due since then is on its way.
     recent = Q(cleanup_at__gt=now - timedelta(seconds=2 * conf.reconcile_seconds), cleanup_at__lte=now)
     versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)
-    _add_rows(found, "overdue_cleanups", versions.exclude(recent))
-    _add_rows(found, "overdue_cleanups", Media.objects.to_clean_up(now=now).exclude(recent))
+    for rows in (versions, Media.objects.to_clean_up(now=now)):
+        # One that has been rung waits for a worker, as it does where the server is stopped.
+        late = rows.exclude(recent).order_by("pk").iterator(chunk_size=BATCH_ROWS)
+        found.add("overdue_cleanups", [row for row in late if is_unheard(row, now, conf)])
     _add_rows(found, "refused_cleanups", Version.objects.refused().filter(media__deleted_at=None))
     _add_rows(found, "refused_cleanups", Media.objects.refused())
     _add_rows(found, "overdue_originals", Version.objects.to_discard(now=now))

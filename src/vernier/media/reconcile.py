@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
@@ -24,6 +25,9 @@ from vernier.media.jobs import ring, ring_clean_up, ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, UploadKey, Version
 from vernier.media.transitions import FAILED_ORIGINAL_KEPT, Failure
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 logger = logging.getLogger("vernier.media")
 
@@ -99,13 +103,13 @@ def discard_overdue(now: datetime) -> int:
 
 def ring_overdue_cleanups(now: datetime, conf: MediaSettings) -> int:
     """Enqueue a job for each clean-up whose own is overdue, at a doubling interval; return how many."""
-    versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)[:BATCH_ROWS]
-    over = [version for version in versions if _is_unheard(version, now, conf)]
+    versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)
+    over = _first_unheard(versions, now, conf)
     for version in over:
         with transaction.atomic():
             Version.objects.filter(pk=version.pk).update(rung_at=now, rings=version.rings + 1)
             ring_clean_up(version)
-    deleted = [media for media in Media.objects.to_clean_up(now=now)[:BATCH_ROWS] if _is_unheard(media, now, conf)]
+    deleted = _first_unheard(Media.objects.to_clean_up(now=now), now, conf)
     for media in deleted:
         with transaction.atomic():
             Media.objects.filter(pk=media.pk).update(rung_at=now, rings=media.rings + 1)
@@ -165,10 +169,16 @@ def live_jobs(conf: MediaSettings) -> LiveJobs | None:
 def is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
     if live is not None:
         return (version.media_id, version.number) not in live
-    return _is_unheard(version, now, conf)
+    return is_unheard(version, now, conf)
 
 
-def _is_unheard(row: Version | Media, now: datetime, conf: MediaSettings) -> bool:
+def _first_unheard[Row: (Version, Media)](rows: QuerySet[Row], now: datetime, conf: MediaSettings) -> list[Row]:
+    """Return a batch of those to ring again: they may be behind many that only wait for a worker."""
+    found = (row for row in rows.iterator(chunk_size=BATCH_ROWS) if is_unheard(row, now, conf))
+    return list(islice(found, BATCH_ROWS))
+
+
+def is_unheard(row: Version | Media, now: datetime, conf: MediaSettings) -> bool:
     """Tell whether the last job for the row was enqueued so long ago that another one does no harm."""
     interval = conf.reconcile_seconds * 2 ** min(row.rings, RING_DOUBLINGS_MAX)
     # A time in the future means that a clock went back.
