@@ -245,6 +245,8 @@ def test_action__takes_a_bounded_number(operator, author, monkeypatch):
     response = operator.post(page("media"), everything, follow=True)
     assert "Deleted: 2. One go takes 2; do the others next." in response.text
     assert Media.objects.live().count() == 1
+    assert "Deleted: 1." in operator.post(page("media"), everything, follow=True).text
+    assert not Media.objects.live().exists()
 
 
 QUESTIONS = [

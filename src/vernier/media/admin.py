@@ -126,7 +126,8 @@ class MediaAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Delete: from all pages at once, with every file", permissions=["act"])
     def delete(self, request: HttpRequest, queryset: QuerySet[Media]) -> None:
-        chosen = list(queryset[: ACTED_MAX + 1])
+        # The tombstones stay in the list: the next go is to find others before it.
+        chosen = list(queryset.filter(deleted_at=None)[: ACTED_MAX + 1])
         for media in chosen[:ACTED_MAX]:
             delete_media(media.pk, owner=media.owner)
         _tell(self, request, f"Deleted: {len(chosen[:ACTED_MAX])}.", chosen)
