@@ -30,6 +30,8 @@ def listen(bind: Bind) -> socket.socket:
         opened = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
         raise _refusal(bind, error) from error
+    except UnicodeError as error:
+        raise VernierError(f"{bind.host!r} is no name of a host; choose another with --bind.") from error
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
