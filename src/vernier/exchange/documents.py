@@ -31,10 +31,15 @@ class Document:
 
 def read_document(file: Path) -> Document:
     """Return the document in the file; raise DocumentInvalid."""
+    return parse(read_text(file))
+
+
+def read_text(file: Path) -> str:
+    """Return what the file says; raise DocumentInvalid where it is too long or not in UTF-8."""
     if file.stat().st_size > DOCUMENT_BYTES_MAX:
         raise DocumentInvalid(f"It has more than {DOCUMENT_BYTES_MAX} bytes.")
     try:
-        return parse(file.read_text(encoding="utf-8-sig"))
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise DocumentInvalid("It is not written in UTF-8.") from error
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vernier.authors.forms import ProfileForm
 from vernier.authors.profile_photo import use_as_profile_photo
-from vernier.exchange.documents import read_yaml
+from vernier.exchange.documents import read_text, read_yaml
 from vernier.exchange.exceptions import DocumentInvalid
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ def find_profile(folder: Path, author: Author) -> dict[str, Any] | None:
     file = folder / FILE_NAME
     if not file.is_file():
         return None
-    try:
-        profiles = read_yaml(file.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise DocumentInvalid(f"{FILE_NAME} is not written in UTF-8.") from error
+    profiles = read_yaml(read_text(file))
     if not isinstance(profiles, list):
         raise DocumentInvalid(f"{FILE_NAME} is no list of authors.")
     return next((one for one in profiles if isinstance(one, dict) and one.get("name") == author.get_username()), None)
