@@ -14,8 +14,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from vernier.media.brake import PAST_IT, brakes
+from vernier.media.keys import IMAGES_DIRECTORY
 from vernier.media.listing import require_present
-from vernier.media.models import IMAGES_DIRECTORY, Version
+from vernier.media.models import Version
 from vernier.media.storages import renditions_storage, sha256_of
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from django.utils.module_loading import import_string
 from vernier.media.conf import media_settings
 from vernier.media.finish import discard_staged
 from vernier.media.jobs import ring_clean_up, ring_clean_up_media
+from vernier.media.keys import media_directory
 from vernier.media.log import log_transition
-from vernier.media.models import Media, Rendition, Version, media_directory
+from vernier.media.models import Media, Rendition, Version
 from vernier.media.storages import STAGING, files_below, stores_in_use
 from vernier.media.transitions import CLEANUP_RETRY
 

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 
 from vernier.media.failures import FailureCode
+from vernier.media.keys import media_directory
 from vernier.media.sniff import IMAGE_TYPES
 from vernier.media.transitions import CLEANUP_RETRY, CLOCK_SLACK, Status, VersionQuerySet
 from vernier.media.variants import EXTENSIONS, MEDIA_TYPES, Size, Variant, required_variants
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 SHA256_HEX_LENGTH = 64
 # A # and two hexadecimal digits each for red, green and blue.
 COLOUR_LENGTH = 7
-# All renditions and kept originals are below it, and nothing else is.
-IMAGES_DIRECTORY = "images"
 
 
 class MediaQuerySet(models.QuerySet["Media"]):
@@ -236,11 +235,6 @@ class Version(models.Model):
     def key_for(self, name: str, extension: str) -> str:
         """Return the deterministic key of a file of this Version, which serves as its URL path too."""
         return f"{self.directory}/{name}.{extension}"
-
-
-def media_directory(media_id: uuid.UUID) -> str:
-    """Return the common start of the keys of all files of a Media."""
-    return f"{IMAGES_DIRECTORY}/{media_id}"
 
 
 class Rendition(models.Model):

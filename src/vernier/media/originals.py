@@ -11,8 +11,9 @@ import logging
 from dataclasses import dataclass, field
 
 from vernier.media.audit import DAMAGES_MAX, STEP_VERSIONS, Damage, compare
+from vernier.media.keys import IMAGES_DIRECTORY
 from vernier.media.listing import require_present
-from vernier.media.models import IMAGES_DIRECTORY, Version
+from vernier.media.models import Version
 from vernier.media.storages import originals_storage, staging_storage
 
 logger = logging.getLogger("vernier.media")

@@ -24,15 +24,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, storages
 
 from vernier.media.brake import PAST_IT, brakes
 from vernier.media.conf import media_settings
+from vernier.media.keys import IMAGES_DIRECTORY, Owner, is_of_media, owner_of
 from vernier.media.listing import list_page, require_present
-from vernier.media.models import IMAGES_DIRECTORY, Rendition, Sighting, Version
+from vernier.media.models import Rendition, Sighting, Version
 from vernier.media.storages import PART_SUFFIX, STAGING, DatabaseStorage, read, stores_in_use
 
 if TYPE_CHECKING:
@@ -53,11 +53,6 @@ REMOVE_FILES = 50
 _HELD_BYTES_MAX = 64 * 1024 * 1024
 # What this app writes. Where a store is shared, other names in it are another app's.
 _STAGED = re.compile(rf"[0-9a-f]{{32}}(\.[0-9a-f]{{8}}{re.escape(PART_SUFFIX)})?")
-_OF_MEDIA = re.compile(rf"{IMAGES_DIRECTORY}/[0-9a-f-]{{36}}/.+", re.IGNORECASE)
-# Of any spelling, so that a file whose path is spelled differently still belongs to its Version.
-_OF_VERSION = re.compile(rf"{IMAGES_DIRECTORY}/([0-9a-f-]{{36}})/v0*([1-9][0-9]{{0,8}})/", re.IGNORECASE)
-
-type _Number = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +117,14 @@ def sweep_step(
 def remove_step(alias: str, after: str, now: datetime) -> tuple[Removed, str]:
     """Remove the next files that were seen a full grace ago and are still there unnamed; return the cursor as well.
 
-    A file that cannot be removed keeps no other (S1). Raises OSError where the store is not there.
+    A file that cannot be removed keeps no other. Raises OSError where the store is not there.
     """
     require_present(storages[alias])
     ripe = _sightings(alias).filter(seen_at__lte=now - grace(alias), key__gt=after)
     keys = list(ripe.order_by("key").values_list("key", flat=True)[:REMOVE_FILES])
     removed = [_remove(alias, key) for key in keys]
-    return Removed(files=removed.count(True), refused=removed.count(None)), keys[-1] if len(
-        keys
-    ) == REMOVE_FILES else ""
+    cursor = keys[-1] if len(keys) == REMOVE_FILES else ""
+    return Removed(files=removed.count(True), refused=removed.count(None)), cursor
 
 
 def find_orphans(alias: str, keys: Collection[str]) -> set[str]:
@@ -139,7 +133,7 @@ def find_orphans(alias: str, keys: Collection[str]) -> set[str]:
         # Without the second condition, the first goes by no index.
         staged = Version.objects.filter(staging_key__in=keys).exclude(staging_key="")
         return set(keys) - set(staged.values_list("staging_key", flat=True))
-    owners = {key: _owner(key) for key in keys}
+    owners = {key: owner_of(key) for key in keys}
     versions = _versions({owner for owner in owners.values() if owner is not None})
     settled = {key for key, owner in owners.items() if owner not in versions or _lets_go(versions[owner])}
     named = set(Rendition.objects.filter(storage_key__in=settled).values_list("storage_key", flat=True))
@@ -223,7 +217,7 @@ def _is_ours(alias: str, key: str) -> bool:
     if not _is_text(key):
         return False
     if alias != STAGING:
-        return bool(_OF_MEDIA.fullmatch(key))
+        return is_of_media(key)
     if isinstance(storages[alias], FileSystemStorage):
         # A directory of its own, in which hidden files belong to the file system.
         return not key.startswith(".")
@@ -256,17 +250,7 @@ def _remember(alias: str, *, orphans: set[str], sightings: dict[str, datetime], 
         )
 
 
-def _owner(key: str) -> _Number | None:
-    matched = _OF_VERSION.match(key)
-    if matched is None:
-        return None
-    try:
-        return UUID(matched[1]), int(matched[2])
-    except ValueError:
-        return None
-
-
-def _versions(owners: set[_Number]) -> dict[_Number | None, Version]:
+def _versions(owners: set[Owner]) -> dict[Owner | None, Version]:
     media_ids, numbers = {media_id for media_id, _ in owners}, {number for _, number in owners}
     found = Version.objects.filter(media_id__in=media_ids, number__in=numbers).select_related("media")
     return {(version.media_id, version.number): version for version in found}
