@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from vernier.authors.models import Author
-    from vernier.media.models import MediaQuerySet
+    from vernier.media.transitions import MediaQuerySet
 
 _CHOICES = {
     "": "All",

@@ -1,12 +1,11 @@
 """The rows: Media, its Versions, their Renditions, and the keys that make a client's retry safe.
 
-A state lives in the row; its transitions are in `transitions`.
+A state lives in the row; what is asked of rows, and their transitions, are in `transitions`.
 """
 
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
@@ -15,31 +14,12 @@ from django.db.models import Q
 from vernier.media.failures import FailureCode
 from vernier.media.keys import media_directory
 from vernier.media.sniff import IMAGE_TYPES
-from vernier.media.transitions import CLEANUP_RETRY, CLOCK_SLACK, Status, VersionQuerySet
+from vernier.media.transitions import AWAITS_CLEAN_UP, MediaQuerySet, Status, VersionQuerySet
 from vernier.media.variants import EXTENSIONS, MEDIA_TYPES, Size, Variant, required_variants
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 SHA256_HEX_LENGTH = 64
 # A # and two hexadecimal digits each for red, green and blue.
 COLOUR_LENGTH = 7
-
-
-class MediaQuerySet(models.QuerySet["Media"]):
-    def live(self) -> MediaQuerySet:
-        """Those that are not deleted."""
-        return self.filter(deleted_at=None)
-
-    def to_clean_up(self, *, now: datetime) -> MediaQuerySet:
-        """Those that are deleted and may still have files."""
-        # Files follow a delete at once: a time that is further off than a retry means that a clock went back.
-        is_due = Q(cleanup_at__lte=now) | Q(cleanup_at__gt=now + CLEANUP_RETRY + CLOCK_SLACK)
-        return self.filter(is_due, cleanup_at__isnull=False, cleaned_at=None)
-
-    def refused(self) -> MediaQuerySet:
-        """Those whose files could not be removed when it was tried."""
-        return self.filter(cleanup_failures__gt=0, cleanup_at__isnull=False, cleaned_at=None)
 
 
 class Media(models.Model):
@@ -73,11 +53,7 @@ class Media(models.Model):
             models.Index(fields=["created_at", "id"], name="media_newest_first"),
             # An author's own list.
             models.Index(fields=["owner", "-created_at", "-id"], name="media_of_owner", condition=Q(deleted_at=None)),
-            models.Index(
-                fields=["cleanup_at"],
-                name="media_to_clean_up",
-                condition=Q(cleanup_at__isnull=False, cleaned_at=None),
-            ),
+            models.Index(fields=["cleanup_at"], name="media_to_clean_up", condition=AWAITS_CLEAN_UP),
         ]
 
     def __str__(self) -> str:
@@ -178,11 +154,7 @@ class Version(models.Model):
                 condition=~Q(staging_key="") & Q(staging_delete_at__isnull=False),
             ),
             models.Index(fields=["staging_key"], name="version_staged", condition=~Q(staging_key="")),
-            models.Index(
-                fields=["cleanup_at"],
-                name="version_to_clean_up",
-                condition=Q(cleanup_at__isnull=False, cleaned_at=None),
-            ),
+            models.Index(fields=["cleanup_at"], name="version_to_clean_up", condition=AWAITS_CLEAN_UP),
             # Counts by state, and lists of one state.
             models.Index(fields=["status", "id"], name="version_status"),
             models.Index(fields=["-failed_at"], name="version_failed", condition=Q(status="failed")),

@@ -1,4 +1,4 @@
-"""Transitions: what becomes of a Version, each as one guarded UPDATE.
+"""Transitions: what is asked of Media and Versions, and what becomes of a Version, each as one guarded UPDATE.
 
 It happens if the row is still in the state that it leaves and, for a worker, under its own unexpired lease.
 """
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 
     from vernier.media.child.protocol import Measured
     from vernier.media.conf import MediaSettings
-    from vernier.media.models import Version  # noqa: F401 - named as text in a base class
+    from vernier.media.models import Media, Version  # noqa: F401 - named as text in base classes
 
 # A time that lies ahead by this much more than it can means that a clock went back. Less than this may come from a
 # clock on another machine, or from a `now` that was read before a wait for the database.
 CLOCK_SLACK = timedelta(seconds=60)
-
-
 # A cache that could not be purged, or a store that did not delete, is tried again after so long.
 CLEANUP_RETRY = timedelta(seconds=600)
 # An original whose processing failed for a reason that may pass is kept so long, for "process again".
 FAILED_ORIGINAL_KEPT = timedelta(days=7)
+
+# Whose files are to be removed and may still be there, Media or Version. An index has these rows alone.
+AWAITS_CLEAN_UP = Q(cleanup_at__isnull=False, cleaned_at=None)
 
 
 class Status(models.TextChoices):
@@ -39,6 +40,20 @@ class Status(models.TextChoices):
     READY = "ready", "Ready"
     FAILED = "failed", "Failed"
     SUPERSEDED = "superseded", "Superseded"
+
+
+class MediaQuerySet(models.QuerySet["Media"]):
+    def live(self) -> MediaQuerySet:
+        """Those that are not deleted."""
+        return self.filter(deleted_at=None)
+
+    def to_clean_up(self, *, now: datetime) -> MediaQuerySet:
+        """Those that are deleted and may still have files, which follow at once."""
+        return self.filter(AWAITS_CLEAN_UP, _is_cleanup_due(now, latest=CLEANUP_RETRY))
+
+    def refused(self) -> MediaQuerySet:
+        """Those whose files could not be removed when it was tried."""
+        return self.filter(AWAITS_CLEAN_UP, cleanup_failures__gt=0)
 
 
 class VersionQuerySet(models.QuerySet["Version"]):
@@ -62,9 +77,8 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
     def to_clean_up(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
         """Those that have ended without being served, and may have files that nobody needs any more."""
-        ended = (Status.SUPERSEDED, Status.FAILED)
-        is_due = _is_cleanup_due(now, conf)
-        return self.filter(is_due, cleanup_at__isnull=False, cleaned_at=None, status__in=ended)
+        is_due = _is_cleanup_due(now, latest=_cleanup_latest(conf))
+        return self.filter(AWAITS_CLEAN_UP, is_due, status__in=(Status.SUPERSEDED, Status.FAILED))
 
     def to_discard(self, *, now: datetime) -> VersionQuerySet:
         """Those that have ended and whose staged original is to be deleted by now."""
@@ -72,13 +86,13 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
     def repeatable(self, *, now: datetime, conf: MediaSettings) -> VersionQuerySet:
         """Those that have failed and whose files nobody is about to remove."""
-        is_kept = ~_is_cleanup_due(now, conf) | Q(cleanup_at=None)
+        is_kept = ~_is_cleanup_due(now, latest=_cleanup_latest(conf)) | Q(cleanup_at=None)
         kept = self.filter(is_kept, ~_is_discard_due(now), staging_delete_at__isnull=False)
         return kept.filter(status=Status.FAILED).exclude(staging_key="")
 
     def refused(self) -> VersionQuerySet:
         """Those whose files could not be removed when it was tried."""
-        return self.filter(cleanup_failures__gt=0, cleanup_at__isnull=False, cleaned_at=None)
+        return self.filter(AWAITS_CLEAN_UP, cleanup_failures__gt=0)
 
     def held(self, *, token: uuid.UUID, now: datetime) -> VersionQuerySet:
         """Those under this lease, while it lasts. A worker writes through nothing else."""
@@ -213,10 +227,13 @@ def _is_abandoned(now: datetime, conf: MediaSettings) -> Q:
     return Q(status=Status.PROCESSING) & (Q(lease_expires_at__lte=now) | Q(lease_expires_at__gt=lease_max))
 
 
-def _is_cleanup_due(now: datetime, conf: MediaSettings) -> Q:
-    """Return what is to be cleaned up; a time further ahead than any grace means that a clock went back."""
-    grace_max = max(timedelta(seconds=conf.cleanup_grace_seconds), FAILED_ORIGINAL_KEPT, CLEANUP_RETRY)
-    return Q(cleanup_at__lte=now) | Q(cleanup_at__gt=now + grace_max + CLOCK_SLACK)
+def _is_cleanup_due(now: datetime, *, latest: timedelta) -> Q:
+    """Return what is to be cleaned up; a time further ahead than the latest means that a clock went back."""
+    return Q(cleanup_at__lte=now) | Q(cleanup_at__gt=now + latest + CLOCK_SLACK)
+
+
+def _cleanup_latest(conf: MediaSettings) -> timedelta:
+    return max(timedelta(seconds=conf.cleanup_grace_seconds), FAILED_ORIGINAL_KEPT, CLEANUP_RETRY)
 
 
 def _is_discard_due(now: datetime) -> Q:
