@@ -19,6 +19,7 @@ from vernier.media import repair as repairing
 from vernier.media.accept import Upload
 from vernier.media.audit import AuditRound, Kind, audit_step
 from vernier.media.clean_up import clean_up_version
+from vernier.media.current import repair_current
 from vernier.media.delete import delete_media
 from vernier.media.exceptions import HandedBack, PermanentError, TransientError
 from vernier.media.failures import FailureCode
@@ -27,7 +28,7 @@ from vernier.media.originals import find_missing_staged, originals_step
 from vernier.media.pace import AuditTicks, OriginalsTicks, SweepTicks
 from vernier.media.process import process
 from vernier.media.render import open_renderer
-from vernier.media.repair import Outcome, find_damages, repair_current, repair_version
+from vernier.media.repair import Outcome, find_damages, repair_version
 from vernier.media.storages import originals_storage, read, renditions_storage
 from vernier.media.variants import Variant
 

@@ -48,6 +48,7 @@ from vernier.mail.reconcile import find_overdue_mail, reconcile_mail
 from vernier.media.audit import STEP_VERSIONS, AuditRound, Damage, Kind
 from vernier.media.brake import FILES_MAX, SHARE_MAX
 from vernier.media.conf import media_settings
+from vernier.media.current import repair_current
 from vernier.media.models import Sighting, Version
 from vernier.media.originals import OriginalsRound, find_missing_staged
 from vernier.media.reconcile import (
@@ -59,7 +60,7 @@ from vernier.media.reconcile import (
     ring_lost,
     ring_overdue_cleanups,
 )
-from vernier.media.repair import Outcome, find_damages, repair_current, repair_version
+from vernier.media.repair import Outcome, find_damages, repair_version
 from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:

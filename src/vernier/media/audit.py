@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from vernier.media.brake import PAST_IT, brakes
+from vernier.media.current import misleads
 from vernier.media.keys import IMAGES_DIRECTORY
 from vernier.media.listing import require_present
 from vernier.media.models import Version
@@ -86,7 +87,7 @@ def audit_step(after_pk: int, *, with_checksum: bool) -> tuple[Examined, int]:
         require_present(renditions_storage(), IMAGES_DIRECTORY)
     damages = tuple(damage for version in served for damage in examine(version, with_checksum=with_checksum))
     _require_readable(damages)
-    misled = tuple(dict.fromkeys(version.media_id for version in versions if _misleads(version)))
+    misled = tuple(dict.fromkeys(version.media_id for version in versions if misleads(version)))
     examined = Examined(versions=len(versions), renditions=renditions, damages=damages, misled=misled)
     return examined, versions[-1].pk if len(versions) == STEP_VERSIONS else 0
 
@@ -165,14 +166,6 @@ def _is_audited(version: Version) -> bool:
     """Whether its renditions are served: it is Ready or was, its files are not removed yet, its Media is live."""
     is_or_was_ready = version.status in {Version.Status.READY, Version.Status.SUPERSEDED} and version.ready_at
     return bool(is_or_was_ready) and version.cleaned_at is None and version.media.deleted_at is None
-
-
-def _misleads(version: Version) -> bool:
-    """Whether the Media of this Version names another one as served than the one that is Ready, if any."""
-    current = version.media.current
-    if version.status == Version.Status.READY:
-        return current != version and version.media.deleted_at is None
-    return current is not None and (current.media_id, current.status) != (version.media_id, Version.Status.READY)
 
 
 def _damage(version: Version, variant: str, kind: Kind, *, is_known: bool = False) -> Damage:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from vernier.media.audit import AuditRound, Damage
+from vernier.media.current import repair_current
 from vernier.media.exceptions import HandedBack
 from vernier.media.originals import OriginalsRound
-from vernier.media.repair import repair_current, repair_version
+from vernier.media.repair import repair_version
 from vernier.media.sweep import SweepRound, swept_aliases
 
 if TYPE_CHECKING:

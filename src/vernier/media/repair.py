@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -26,19 +26,19 @@ from vernier.media.audit import Damage, Kind, examine
 from vernier.media.conf import MediaSettings, media_settings
 from vernier.media.exceptions import NoSpace, PermanentError, TransientError
 from vernier.media.failures import FailureCode
-from vernier.media.models import Media, Rendition, Sighting, Version
+from vernier.media.models import Rendition, Sighting, Version
 from vernier.media.process import record_rendition
 from vernier.media.remake import OriginalLost, kept_original, remake
 from vernier.media.render import Rendered, Renderer, open_renderer
-from vernier.media.signals import renditions_lost, send_on_commit, version_ready
+from vernier.media.signals import renditions_lost, send_on_commit
 from vernier.media.storages import RENDITIONS, local_path, read, renditions_storage
 from vernier.media.supersede import lock_media
 from vernier.media.variants import EXTENSIONS, Format, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import datetime
-    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -91,25 +91,6 @@ def find_damages(version_id: int) -> list[Damage]:
     """Return what is wrong with the renditions of a Version now; nothing where they are to be no more."""
     version = _served(version_id)
     return [] if version is None else list(examine(version, with_checksum=True))
-
-
-def repair_current(media_id: UUID) -> bool:
-    """Have the Media serve its Ready Version, or nothing where there is none; return whether that was wrong.
-
-    It says nothing of files and loses nothing, so that no brake weighs it.
-    """
-    with transaction.atomic():
-        media = lock_media(media_id)
-        ready = media.versions.filter(status=Version.Status.READY).order_by("-number").first()
-        if media.deleted_at is not None or media.current_id == (ready and ready.pk):
-            return False
-        Media.objects.filter(pk=media.pk).update(current=ready)
-        if ready is not None:
-            send_on_commit(version_ready, ready)
-    logger.error(
-        "wrong current repaired media=%s", media_id, extra={"event": "wrong current", "media": str(media_id)}
-    )
-    return True
 
 
 def _served(version_id: int) -> Version | None:
@@ -279,16 +260,14 @@ class _Repair:
     def _new_key(self, damage: Damage, extension: str) -> str:
         return self.version.key_for(f"{damage.variant}.{secrets.token_hex(8)}", extension)
 
-    @contextmanager
-    def _renderer(self, path: str) -> Iterator[Renderer]:
-        with self.open_renderer(
+    def _renderer(self, path: str) -> AbstractContextManager[Renderer]:
+        return self.open_renderer(
             path,
             image_type=self.version.image_type,
             variants=self.version.recipes,
             settings=self.conf,
             on_tick=self.on_tick,
-        ) as renderer:
-            yield renderer
+        )
 
     def _log(self, event: str, damage: Damage, *, level: int = logging.INFO) -> None:
         logger.log(
