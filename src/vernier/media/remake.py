@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vernier.media.accept import Upload
-from vernier.media.exceptions import MediaNotFound
+from vernier.media.exceptions import MediaError, MediaNotFound
 from vernier.media.sniff import IMAGE_TYPES
 from vernier.media.storages import COPY_BYTES, local_path, originals_storage, sha256_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vernier.media.models import Version
 
 
-class OriginalLost(Exception):  # noqa: N818 - it names what there is no more
+class OriginalLost(MediaError):  # noqa: N818 - it names what there is no more
     """No original is kept, or it is not the one that was uploaded."""
 
 
