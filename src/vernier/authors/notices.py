@@ -16,7 +16,6 @@ from vernier.mail.conf import mail_settings
 from vernier.mail.exceptions import UnusableAddress
 from vernier.mail.models import Mail
 from vernier.mail.outbox import enqueue_mail
-from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.media.signals import renditions_lost, version_failed
 
@@ -84,8 +83,7 @@ def _find(media_id: UUID, number: int) -> Version | None:
 
 
 def _tell_failed(version: Version) -> bool:
-    is_known = version.failure_code in FailureCode.values
-    reason = FailureCode(version.failure_code).label if is_known else "The reason is not known."
+    reason = version.get_failure_code_display()
     return _tell(version, key=_failure_key(version), subject="Your upload failed", text=_FAILED_TEXT, reason=reason)
 
 

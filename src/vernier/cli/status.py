@@ -17,7 +17,6 @@ from rich.text import Text
 
 from vernier.engines.ox import count_jobs
 from vernier.mail.counts import count_mail
-from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.sqlite.checks import check_library
 
@@ -116,7 +115,7 @@ def _failures() -> list[dict[str, Any]]:
             "media": str(version.media_id),
             "version": version.number,
             "code": version.failure_code,
-            "message": FailureCode(version.failure_code).label,
+            "message": version.get_failure_code_display(),
             "detail": version.failure_detail,
             "failed_at": version.failed_at.isoformat() if version.failed_at else None,
         }

@@ -11,7 +11,6 @@ from django.db.models import F
 from django.urls import get_script_prefix
 from django.utils.timesince import timesince
 
-from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.media.variants import FALLBACK, PHOTO
 from vernier.media_api.links import rendition_url
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 # The variant that a thumbnail shows; a narrower image has only `photo`.
 _THUMBNAIL = "w480"
-_UNKNOWN_REASON = "The image could not be processed."
 _LOST_REASON = "Files of this image were lost on the server. Please upload it again."
 
 
@@ -149,10 +147,7 @@ def _url(version: Version, rendition: Rendition) -> str:
 def _reason(version: Version, state: State) -> str:
     if state is State.LOST:
         return _LOST_REASON
-    if state is not State.FAILED:
-        return ""
-    known = version.failure_code in FailureCode.values
-    return str(FailureCode(version.failure_code).label) if known else _UNKNOWN_REASON
+    return version.get_failure_code_display() if state is State.FAILED else ""
 
 
 def _since(version: Version, state: State) -> datetime:

@@ -17,7 +17,6 @@ from django.utils.timesince import timesince
 
 from vernier.media.admin_search import SEARCH_HELP, BoundedPaginator, StateFilter, StatusFilter, find_rows
 from vernier.media.delete import delete_media
-from vernier.media.failures import FailureCode
 from vernier.media.finish import process_again
 from vernier.media.models import Media, Rendition, Version
 
@@ -116,13 +115,15 @@ class MediaAdmin(ReadOnlyAdmin):
     @admin.display
     def failure(self, media: Media) -> str:
         newest = _newest(media)
-        return _failure(newest) if newest else ""
+        return newest.get_failure_code_display() if newest else ""
 
     @admin.display(description="Versions")
     def newest_versions(self, media: Media) -> str:
         """List the newest; the page of Versions, searched by id, has the others."""
         rows = media.versions.order_by("-number")[:SHOWN_MAX]
-        return _links((_page(row), f"{row.number}: {row.get_status_display()}", _failure(row)) for row in rows)
+        return _links(
+            (_page(row), f"{row.number}: {row.get_status_display()}", row.get_failure_code_display()) for row in rows
+        )
 
     @admin.action(description="Delete: from all pages at once, with every file", permissions=["act"])
     def delete(self, request: HttpRequest, queryset: QuerySet[Media]) -> None:
@@ -170,7 +171,7 @@ class VersionAdmin(ReadOnlyAdmin):
 
     @admin.display
     def failure(self, version: Version) -> str:
-        return _failure(version)
+        return version.get_failure_code_display()
 
     @admin.display(description="Renditions")
     def made(self, version: Version) -> str:
@@ -236,14 +237,6 @@ def _url(version: Version, rendition: Rendition) -> str | None:
 
 def _age(since: datetime) -> str:
     return timesince(since, depth=1)
-
-
-def _failure(version: Version) -> str:
-    """Return why it failed, or why its last attempt did, as the author reads it."""
-    if not version.failure_code:
-        return ""
-    known = version.failure_code in FailureCode.values
-    return str(FailureCode(version.failure_code).label) if known else version.failure_code
 
 
 def _page(row: Version | Rendition) -> str:

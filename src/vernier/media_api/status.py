@@ -14,7 +14,6 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
-from vernier.media.failures import FailureCode
 from vernier.media.models import Version
 from vernier.media_api.authentication import authenticate
 from vernier.media_api.errors import invalid_request, not_found
@@ -151,9 +150,7 @@ def _rendition(version: Version, rendition: Rendition | None, base: str) -> dict
 def _failure(version: Version) -> dict[str, str] | None:
     if version.status != Version.Status.FAILED:
         return None
-    code = version.failure_code
-    known = code in FailureCode.values
-    return {"code": code, "message": FailureCode(code).label if known else "The image could not be processed."}
+    return {"code": version.failure_code, "message": version.get_failure_code_display()}
 
 
 def _retry_after_seconds(version: Version) -> int:
