@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -127,8 +127,8 @@ def again(request: HttpRequest, media_id: UUID) -> HttpResponse:
     """Give an image that failed another try with the same file."""
     now = timezone.now()
     version = (
-        Version.objects.filter(media=media_id, media__owner=author_of(request), media__deleted_at=None)
-        .filter(number=F("media__newest_number"))
+        Version.objects.newest()
+        .filter(media=media_id, media__owner=author_of(request), media__deleted_at=None)
         .first()
     )
     if version is None:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from django.db.models import F
 from django.urls import get_script_prefix
 from django.utils.timesince import timesince
 
@@ -96,7 +95,8 @@ class ImageState:
 def image_states(media_ids: Iterable[UUID], *, owner_id: int, now: datetime) -> dict[UUID, ImageState]:
     """Return how those of the images are doing that are the author's, deleted ones included."""
     versions = (
-        Version.objects.filter(media__in=set(media_ids), media__owner_id=owner_id, number=F("media__newest_number"))
+        Version.objects.newest()
+        .filter(media__in=set(media_ids), media__owner_id=owner_id)
         .select_related("media__current")
         .prefetch_related("media__current__renditions")
     )

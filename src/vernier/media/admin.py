@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
-from django.db.models import F, Prefetch
+from django.db.models import Prefetch
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -84,7 +84,7 @@ class MediaAdmin(ReadOnlyAdmin):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Media]:
-        newest = Version.objects.filter(number=F("media__newest_number"))
+        newest = Version.objects.newest()
         return (
             super()
             .get_queryset(request)

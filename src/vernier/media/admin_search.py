@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.functional import cached_property
 
 from vernier.media.models import Media, Version
@@ -86,7 +86,7 @@ def _has_newest(status: str) -> Q:
     """Return the condition on a Media: the few that are in flight or failed by their index, the many one by one."""
     versions = Version.objects.filter(status=status)
     if status in _FEW:
-        return Q(pk__in=versions.filter(number=F("media__newest_number")).values("media_id"))
+        return Q(pk__in=versions.newest().values("media_id"))
     return Q(Exists(versions.filter(media=OuterRef("pk"), number=OuterRef("newest_number"))))
 
 

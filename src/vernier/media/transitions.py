@@ -72,6 +72,10 @@ class VersionQuerySet(models.QuerySet["Version"]):
     def unfinished(self) -> VersionQuerySet:
         return self.filter(status__in=(Status.PENDING, Status.PROCESSING))
 
+    def newest(self) -> VersionQuerySet:
+        """Of each Media the last one that was accepted."""
+        return self.filter(number=F("media__newest_number"))
+
     def newer_than(self, number: int) -> VersionQuerySet:
         return self.filter(number__gt=number)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
-from django.db.models import F
 from django.http import JsonResponse
 
 from vernier.media.models import Version
@@ -55,9 +54,7 @@ def _query(request: HttpRequest) -> JsonResponse:
 
 def _newest(owner_id: int) -> QuerySet[Version]:
     """Return the newest Version of each of the author's Media, with that."""
-    newest = Version.objects.filter(
-        media__owner_id=owner_id, media__deleted_at=None, number=F("media__newest_number")
-    )
+    newest = Version.objects.newest().filter(media__owner_id=owner_id, media__deleted_at=None)
     return newest.select_related("media").order_by(f"-{_ORDER.time}", f"-{_ORDER.key}")
 
 

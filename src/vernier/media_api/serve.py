@@ -61,10 +61,8 @@ async def versioned(request: HttpRequest, media_id: str, number: str, file_name:
 
 def _is_coming(media_id: UUID) -> bool:
     """Tell whether there is nothing to serve yet and work on it that has not ended."""
-    unfinished = (Version.Status.PENDING, Version.Status.PROCESSING)
-    return Version.objects.filter(
-        media_id=media_id, media__deleted_at=None, media__current=None, status__in=unfinished
-    ).exists()
+    unfinished = Version.objects.unfinished()
+    return unfinished.filter(media_id=media_id, media__deleted_at=None, media__current=None).exists()
 
 
 def _serve_current(request: HttpRequest, media_id: UUID) -> HttpResponse:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F
 from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
@@ -80,13 +79,9 @@ def _differs_from_clients(request: HttpRequest, found: _Status) -> bool:
 
 def _look(request: HttpRequest, media_id: UUID) -> _Status:
     version = (
-        Version.objects.select_related("media__current")
-        .filter(
-            media_id=media_id,
-            media__deleted_at=None,
-            media__owner_id=_viewer_id(request),
-            number=F("media__newest_number"),
-        )
+        Version.objects.newest()
+        .select_related("media__current")
+        .filter(media_id=media_id, media__deleted_at=None, media__owner_id=_viewer_id(request))
         .first()
     )
     if version is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import F, Prefetch
+from django.db.models import Prefetch
 from django.utils.timesince import timesince
 
 from vernier.media.models import Rendition, Version
@@ -107,8 +107,7 @@ def newest_versions(photos: Iterable[Photo]) -> dict[UUID, Version]:
     behind = {photo.media_id for photo in photos if photo.media and _is_behind(photo)}
     if not behind:
         return {}
-    newest = Version.objects.filter(media__in=behind, number=F("media__newest_number"))
-    return {version.media_id: version for version in newest}
+    return {version.media_id: version for version in Version.objects.newest().filter(media__in=behind)}
 
 
 def picture_of(version: Version | None, base: str) -> Picture | None:
