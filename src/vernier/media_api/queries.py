@@ -14,6 +14,7 @@ from vernier.media_api.errors import invalid_request
 from vernier.media_api.links import base_url, media_url
 from vernier.media_api.paging import Order, requested_page
 from vernier.media_api.reading import quoted
+from vernier.media_api.status import STATES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 # tells who the author is may not.
 QUERY_SCOPES = ("media", "create", "update", "delete", "undelete", "draft")
 _ORDER = Order(time="media__created_at", key="media_id")
-# Whatever is not over looks the same to an author.
-_STATES = {
-    Version.Status.PENDING: "processing",
-    Version.Status.PROCESSING: "processing",
-    Version.Status.FAILED: "failed",
-}
 
 
 async def query(request: HttpRequest) -> JsonResponse:
@@ -64,6 +59,6 @@ def _item(version: Version, base: str) -> dict[str, Any]:
         "url": media_url(base, version.media_id),
         "published": version.accepted_at.isoformat(),
         "mime_type": IMAGE_TYPES[version.image_type].media_type,
-        "state": _STATES.get(Version.Status(version.status), "ready"),
+        "state": STATES[Version.Status(version.status)],
         **size,
     }

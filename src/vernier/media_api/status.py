@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS_MAX = 30
 
 # An author knows three states: what waits and what is worked on look the same.
-_STATES = {
+STATES = {
     Version.Status.PENDING: "processing",
     Version.Status.PROCESSING: "processing",
     Version.Status.READY: "ready",
@@ -101,7 +101,7 @@ def _viewer_id(request: HttpRequest) -> int:
 
 
 def _status(version: Version, base: str) -> _Status:
-    state = _STATES[Version.Status(version.status)]
+    state = STATES[Version.Status(version.status)]
     content = {
         "url": media_url(base, version.media_id),
         "state": state,
