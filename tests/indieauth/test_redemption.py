@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from tests.indieauth.app import AUTHORIZE, TOKEN, bearer
-from vernier.authors.models import AccessToken, find_token, hash_token
+from vernier.authors.models import AccessToken, find_token
+from vernier.authors.secret import hash_secret
 from vernier.indieauth.codes import CODE_LIFE
 from vernier.indieauth.models import AuthorizationCode, RefreshToken
 
@@ -172,9 +173,9 @@ def test_ia_20__an_author_who_was_deactivated_gives_no_token(app, author):
 def test_ia_31__codes_and_tokens_are_kept_as_hashes(app):
     code = app.code()
     answer = app.redeem(code).json()
-    assert AuthorizationCode.objects.get().sha256 == hash_token(code)
-    assert AccessToken.objects.get().sha256 == hash_token(answer["access_token"])
-    assert RefreshToken.objects.get().sha256 == hash_token(answer["refresh_token"])
+    assert AuthorizationCode.objects.get().sha256 == hash_secret(code)
+    assert AccessToken.objects.get().sha256 == hash_secret(answer["access_token"])
+    assert RefreshToken.objects.get().sha256 == hash_secret(answer["refresh_token"])
     secrets = {code, answer["access_token"], answer["refresh_token"]}
     for model in (AuthorizationCode, AccessToken, RefreshToken):
         assert secrets.isdisjoint(str(value) for row in model.objects.values() for value in row.values())

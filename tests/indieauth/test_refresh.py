@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from tests.indieauth.test_redemption import error_of
-from vernier.authors.models import AccessToken, find_token, hash_token
+from vernier.authors.models import AccessToken, find_token
+from vernier.authors.secret import hash_secret
 from vernier.indieauth.grants import OVERLAP
 from vernier.indieauth.models import RefreshToken
 
@@ -68,7 +69,7 @@ def test_ia_26__a_refresh_token_ends_by_itself(app):
 
 def test_ia_26__a_token_that_was_revoked_elsewhere_is_not_refreshed(app):
     old = app.sign_in()
-    AccessToken.objects.filter(sha256=hash_token(old["access_token"])).update(revoked_at=timezone.now())
+    AccessToken.objects.filter(sha256=hash_secret(old["access_token"])).update(revoked_at=timezone.now())
     assert error_of(app.refresh(old["refresh_token"])) == "invalid_grant"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -13,13 +11,13 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models
 from django.utils import timezone
 
+from vernier.authors.secret import hash_secret, new_secret
+
 if TYPE_CHECKING:
     from datetime import datetime
 
 logger = logging.getLogger("vernier.authors")
 
-# 256 random bits: no guess succeeds and no salt is needed for the hash.
-TOKEN_BYTES = 32
 # Tells a leaked string at sight, for people and for secret scanners.
 TOKEN_PREFIX = "vernier_"  # noqa: S105 - the public part
 SCOPES = ("create", "update", "delete", "undelete", "media", "draft", "profile", "email")
@@ -149,10 +147,10 @@ def issue_token(  # noqa: PLR0913 - the columns of a token
     unknown = sorted(set(wanted) - set(SCOPES))
     if unknown or not wanted:
         raise ValueError(f"The scope {scope!r} has no meaning here; valid are {' '.join(SCOPES)}.")
-    secret = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+    secret = TOKEN_PREFIX + new_secret()
     AccessToken.objects.create(
         author=author,
-        sha256=hash_token(secret),
+        sha256=hash_secret(secret),
         scope=" ".join(wanted),
         name=name,
         client_id=client_id,
@@ -170,7 +168,7 @@ def find_token(secret: str, *, now: datetime | None = None) -> AccessToken | Non
     return (
         AccessToken.objects.valid(now or timezone.now())
         .select_related("author")
-        .filter(sha256=hash_token(secret))
+        .filter(sha256=hash_secret(secret))
         .first()
     )
 
@@ -187,7 +185,3 @@ def touch_token(token: AccessToken, *, now: datetime | None = None) -> None:
     except DatabaseError as error:
         # A request that only reads is answered although the disk is full or the database busy.
         logger.warning("The use of a token was not noted: %s", error, extra={"event": "token_use_not_noted"})
-
-
-def hash_token(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -6,7 +6,6 @@ found out by the job, where nobody can time it.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -18,12 +17,12 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from vernier.authors.accounts import find_active_author
 from vernier.authors.jobs import ring_code
 from vernier.authors.models import Author, SignInCode
+from vernier.authors.secret import hash_secret, new_secret
 from vernier.mail.conf import mail_settings
 from vernier.mail.outbox import enqueue_mail
 
 VALID_FOR = timedelta(minutes=10)
 DIGITS = 6
-_SECRET_BYTES = 32
 _SALT = "vernier.authors.sign_in_code"
 _TEXT = """\
 {code} is your code to sign in to {host}.
@@ -36,10 +35,10 @@ If that was not you, somebody has typed your name on the sign-in page. You need 
 
 def ask_for_code(typed: str, *, now: datetime) -> str:
     """Have a code mailed to the author of this name or address, if there is one; return the browser's secret."""
-    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    secret = new_secret()
     with transaction.atomic():
         code = SignInCode.objects.create(
-            browser_sha256=_hash(secret), asked_for=typed, created_at=now, expires_at=now + VALID_FOR
+            browser_sha256=hash_secret(secret), asked_for=typed, created_at=now, expires_at=now + VALID_FOR
         )
         ring_code(code)
     return secret
@@ -61,10 +60,10 @@ def mail_code(code_id: int, *, now: datetime | None = None) -> None:
 
 def check_code(secret: str, given: str, *, now: datetime) -> Author | None:
     """Return the author whose code this is, and use it up; count the attempt in any case."""
-    usable = SignInCode.objects.usable(now).filter(browser_sha256=_hash(secret))
+    usable = SignInCode.objects.usable(now).filter(browser_sha256=hash_secret(secret))
     if not usable.update(attempts=F("attempts") + 1):
         return None
-    row = SignInCode.objects.select_related("author").get(browser_sha256=_hash(secret))
+    row = SignInCode.objects.select_related("author").get(browser_sha256=hash_secret(secret))
     is_right = constant_time_compare(_hmac(row, "".join(given.split())), row.code_hmac)
     if not is_right or row.author is None or not row.author.is_active:
         return None
@@ -87,7 +86,3 @@ def _mail(author: Author, code: str, row: SignInCode, now: datetime) -> None:
 def _hmac(row: SignInCode, code: str) -> str:
     """Bind the code to its row, so that it opens no other."""
     return salted_hmac(_SALT, f"{row.browser_sha256}:{code}", algorithm="sha256").hexdigest()
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from vernier.authors.models import Author, SignInLink
+from vernier.authors.secret import hash_secret, new_secret
 
 # Long enough to be sent to somebody, short enough to be forgotten.
 VALID_FOR = timedelta(hours=24)
-# 256 random bits: no guess succeeds and no salt is needed for the hash.
-_SECRET_BYTES = 32
 
 
 def issue_sign_in_link(author: Author, *, now: datetime) -> str:
@@ -35,7 +32,7 @@ def invite_first_author(*, now: datetime) -> str | None:
 
 def find_link(secret: str) -> SignInLink | None:
     """Return the link with this secret, usable or not, with its author. The look-up goes by the hash."""
-    return SignInLink.objects.select_related("author").filter(sha256=_hash(secret)).first()
+    return SignInLink.objects.select_related("author").filter(sha256=hash_secret(secret)).first()
 
 
 def is_usable(link: SignInLink, *, now: datetime) -> bool:
@@ -52,10 +49,6 @@ def use_link(link: SignInLink, *, now: datetime) -> bool:
 
 
 def _issue(author: Author | None, now: datetime) -> str:
-    secret = secrets.token_urlsafe(_SECRET_BYTES)
-    SignInLink.objects.create(author=author, sha256=_hash(secret), created_at=now, expires_at=now + VALID_FOR)
+    secret = new_secret()
+    SignInLink.objects.create(author=author, sha256=hash_secret(secret), created_at=now, expires_at=now + VALID_FOR)
     return f"/sign-in/{secret}"
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

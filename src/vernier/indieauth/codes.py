@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from vernier.authors.models import hash_token
+from vernier.authors.secret import hash_secret, new_secret
 from vernier.indieauth.exceptions import InvalidGrant, Replayed
-from vernier.indieauth.grants import issue_tokens, new_secret, revoke_grant
+from vernier.indieauth.grants import issue_tokens, revoke_grant
 from vernier.indieauth.identifiers import canonical
 from vernier.indieauth.models import AuthorizationCode, Grant
 
@@ -55,7 +55,7 @@ def issue_code(approval: Approval, *, now: datetime) -> str:
     """Return the secret of a new code, of which the hash is kept."""
     secret = new_secret()
     AuthorizationCode.objects.create(
-        sha256=hash_token(secret),
+        sha256=hash_secret(secret),
         author=approval.author,
         client_id=approval.client_id,
         client_name=approval.client_name,
@@ -98,7 +98,7 @@ def _replay_revoked(redemption: Redemption, *, now: datetime) -> Iterator[None]:
     try:
         yield
     except Replayed:
-        for grant in Grant.objects.filter(code__sha256=hash_token(redemption.code)):
+        for grant in Grant.objects.filter(code__sha256=hash_secret(redemption.code)):
             revoke_grant(grant, now=now)
         raise
 
@@ -106,7 +106,7 @@ def _replay_revoked(redemption: Redemption, *, now: datetime) -> Iterator[None]:
 def _matching_code(redemption: Redemption, *, now: datetime) -> AuthorizationCode:
     """Return the code if the client may have it; the look-up by hash tells nothing of the secret by its time."""
     codes = AuthorizationCode.objects.select_related("author__photo")
-    code = codes.filter(sha256=hash_token(redemption.code), author__is_active=True).first()
+    code = codes.filter(sha256=hash_secret(redemption.code), author__is_active=True).first()
     if code is None:
         raise InvalidGrant("The code is unknown.")
     if code.used_at is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from vernier.authors.models import AccessToken, hash_token, issue_token
+from vernier.authors.models import AccessToken, issue_token
+from vernier.authors.secret import hash_secret, new_secret
 from vernier.indieauth.exceptions import InvalidGrant, InvalidScope, Replayed
 from vernier.indieauth.models import Grant, RefreshToken
 
@@ -22,8 +22,6 @@ ACCESS_LIFE = timedelta(days=365)
 REFRESH_LIFE = timedelta(days=730)
 # After a refresh the token before may still be on its way in another request of the client.
 OVERLAP = timedelta(minutes=10)
-# 256 random bits: no guess succeeds and no salt is needed for the hash.
-SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +45,10 @@ def issue_tokens(grant: Grant, *, scope: str, now: datetime) -> Issued:
         expires_at=now + ACCESS_LIFE,
         now=now,
     )
-    grant.access_tokens.add(AccessToken.objects.get(sha256=hash_token(access)))
+    grant.access_tokens.add(AccessToken.objects.get(sha256=hash_secret(access)))
     refresh_token = new_secret()
     RefreshToken.objects.create(
-        sha256=hash_token(refresh_token), grant=grant, created_at=now, expires_at=now + REFRESH_LIFE
+        sha256=hash_secret(refresh_token), grant=grant, created_at=now, expires_at=now + REFRESH_LIFE
     )
     return Issued(
         grant=grant,
@@ -66,7 +64,7 @@ def refresh(secret: str, *, client_id: str, scope: str | None, now: datetime) ->
 
     A refresh token that comes a second time was stolen, now or then: the grant ends (RFC 9700 section 4.14.2).
     """
-    token = RefreshToken.objects.select_related("grant__author").filter(sha256=hash_token(secret)).first()
+    token = RefreshToken.objects.select_related("grant__author").filter(sha256=hash_secret(secret)).first()
     if token is None or token.grant.client_id != client_id:
         raise InvalidGrant("The refresh token is unknown, or was issued to another client.")
     if not _is_live(token.grant) or token.expires_at <= now:
@@ -82,7 +80,7 @@ def refresh(secret: str, *, client_id: str, scope: str | None, now: datetime) ->
 
 def revoke_secret(secret: str, *, now: datetime) -> None:
     """End the access or refresh token, if there is one, and all that came from the same sign-in (RFC 7009)."""
-    sha256 = hash_token(secret)
+    sha256 = hash_secret(secret)
     for access in AccessToken.objects.filter(sha256=sha256, revoked_at=None):
         revoke_access_token(access, now=now)
     for token in RefreshToken.objects.select_related("grant").filter(sha256=sha256):
@@ -100,10 +98,6 @@ def revoke_grant(grant: Grant, *, now: datetime) -> None:
     with transaction.atomic():
         Grant.objects.filter(pk=grant.pk, revoked_at=None).update(revoked_at=now)
         grant.access_tokens.filter(revoked_at=None).update(revoked_at=now)
-
-
-def new_secret() -> str:
-    return secrets.token_urlsafe(SECRET_BYTES)
 
 
 def _is_live(grant: Grant) -> bool:
