@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
+from rich.progress import DownloadColumn
 
+from vernier.cli.progress import bars
 from vernier.media.storages import DatabaseStorage, renditions_storage
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.backup import ABANDONED_SECONDS, clear_parts, copy_database, find_problems, open_unchanging
@@ -24,6 +24,8 @@ from vernier.sqlite.checkpoint import connect
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress, TaskID
 
 # A database without one of these is not one of Vernier.
 _TABLES = ("django_migrations", "media_media", "media_version", "media_rendition", "media_blob")
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with closing(connect(database())) as source:
             before = count_contents(source)
-        with bars("Copying", "Checking") as (on_copied, on_checked):
+        with copy_bars("Copying", "Checking") as (on_copied, on_checked):
             check = partial(_check_copy, before=before, damaged=damaged, on_progress=on_checked)
             copy_database(database(), target, check=check, on_progress=on_copied)
     except FileExistsError:
@@ -191,11 +193,9 @@ def _sha256(opened: sqlite3.Connection, rowid: int) -> str:
 
 
 @contextmanager
-def bars(*descriptions: str) -> Iterator[list[Callable[[int, int], None]]]:
-    """Give for each a function that shows how many bytes of how many are done: on standard error, on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+def copy_bars(*descriptions: str) -> Iterator[list[Callable[[int, int], None]]]:
+    """Give for each a function that shows how many bytes of how many are done."""
+    with bars(DownloadColumn()) as progress:
         tasks = [progress.add_task(description, total=None, visible=False) for description in descriptions]
         yield [partial(_show, progress, task) for task in tasks]
 

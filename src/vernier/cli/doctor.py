@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError
 from django.utils import timezone
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import MofNCompleteColumn
 
 from vernier.cli.examine import NAMES_MAX, Findings, check_database, check_media, check_system, find_overdue
+from vernier.cli.progress import bars
 from vernier.cli.report import (
     CORRUPT_FILES,
     CORRUPT_ORIGINALS,
@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
+    from rich.progress import Progress
+
 logger = logging.getLogger("vernier.doctor")
 
 _OF_KIND = {
@@ -84,7 +86,7 @@ _OF_ORIGINAL = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    report = _Doctor(is_dry=arguments.dry_run, is_forced=arguments.force, progress=_progress()).run()
+    report = _Doctor(is_dry=arguments.dry_run, is_forced=arguments.force, progress=bars(MofNCompleteColumn())).run()
     if arguments.json:
         print(json.dumps(as_json(report), indent=2))
     else:
@@ -290,16 +292,3 @@ def _still_wrong(version_id: int, damages: list[Damage]) -> list[Damage]:
     """Return those that are there on a second look: what is not was put right, or removed, by another meanwhile."""
     found = {(damage.variant, damage.kind) for damage in find_damages(version_id)} if damages else set()
     return [damage for damage in damages if (damage.variant, damage.kind) in found]
-
-
-def _progress() -> Progress:
-    """Return bars on standard error that are shown on a terminal only, and gone at the end."""
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )

@@ -7,10 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
 from vernier.cli.author import find_author
+from vernier.cli.progress import bars
 from vernier.exchange.exceptions import DirectoryNotEmpty
 from vernier.exchange.export import count_exported, export_site
 from vernier.exchange.import_folder import Importer, find_files
@@ -42,7 +42,7 @@ def run_import(arguments: argparse.Namespace) -> int:
     profile = importer.take_profile()
     if profile is not None and profile.detail:
         print(f"{profile.file}: {profile.detail}", file=sys.stderr)
-    with _progress() as progress:
+    with bars(MofNCompleteColumn(), TimeRemainingColumn()) as progress:
         bar = progress.add_task("importing", total=len(files))
         for file in files:
             imported = importer.take(file)
@@ -60,7 +60,7 @@ def run_import(arguments: argparse.Namespace) -> int:
 def run_export(arguments: argparse.Namespace) -> int:
     """Export everything; return 1 where an image has no file."""
     try:
-        with _progress() as progress:
+        with bars(MofNCompleteColumn(), TimeRemainingColumn()) as progress:
             bar = progress.add_task("exporting", total=count_exported())
             exported = export_site(
                 arguments.folder,
@@ -73,17 +73,3 @@ def run_export(arguments: argparse.Namespace) -> int:
     for media_id in exported.without_file:
         print(f"Of the image {media_id} there is no file.", file=sys.stderr)
     return 1 if exported.without_file else 0
-
-
-def _progress() -> Progress:
-    """Return a bar on standard error that is shown on a terminal only."""
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from vernier.cli import prepare
-from vernier.cli.backup import Contents, bars, count_contents, database, describe_damaged, find_damaged, require_sound
+from vernier.cli.backup import (
+    Contents,
+    copy_bars,
+    count_contents,
+    database,
+    describe_damaged,
+    find_damaged,
+    require_sound,
+)
 from vernier.media.storages import COPY_BYTES
 from vernier.site.data_directory import BACKUPS, DATABASE, make_data_directory, require_writable
 from vernier.site.exceptions import VernierError
@@ -88,7 +96,7 @@ def _copied_in(file: Path, directory: Path) -> Iterator[Path]:
         left.unlink()
     copy = directory / _PART.format(secrets.token_hex(4))
     try:
-        with bars("Copying") as (on_progress,):
+        with copy_bars("Copying") as (on_progress,):
             _copy(file, copy, on_progress)
             if log_of(file).exists():
                 _copy(log_of(file), log_of(copy), on_progress)
@@ -125,7 +133,7 @@ def _check(copy: Path, file: Path, *, is_forced: bool) -> Contents:
         contents = count_contents(opened)
         if is_forced:
             return contents
-        with bars("Checking") as (on_progress,):
+        with copy_bars("Checking") as (on_progress,):
             damaged = find_damaged(opened, on_progress)
     if not contents.is_complete:
         raise VernierError(f"{file} is not complete: {contents}. With --force it is restored as it is.")

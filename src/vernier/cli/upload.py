@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from vernier.cli.author import find_author
+from vernier.cli.progress import bars
 from vernier.media import accept_upload
 from vernier.media.exceptions import MediaError
 from vernier.media.storages import COPY_BYTES
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
     from pathlib import Path
+
+    from rich.progress import Progress
 
     from vernier.authors.models import Author
 
@@ -31,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _upload(file: Path, author: Author) -> bool:
     try:
-        with _progress() as progress:
+        with bars(DownloadColumn(), TransferSpeedColumn()) as progress:
             accepted = accept_upload(_chunks(file, progress), owner=author)
     except MediaError as error:
         print(f"{file}: {error}", file=sys.stderr)
@@ -41,20 +43,6 @@ def _upload(file: Path, author: Author) -> bool:
         return False
     print(f"{settings.VERNIER_MEDIA_API['BASE_URL']}/media/{accepted.media_id}", flush=True)
     return True
-
-
-def _progress() -> Progress:
-    """Return a bar on standard error that is shown on a terminal only, and gone when the file is uploaded."""
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 def _chunks(file: Path, progress: Progress) -> Iterator[bytes]:
