@@ -17,33 +17,9 @@ from django.db import DatabaseError
 from django.utils import timezone
 from rich.progress import MofNCompleteColumn
 
-from vernier.cli.examine import NAMES_MAX, Findings, check_database, check_media, check_system, find_overdue
+from vernier.cli.examine import Findings, check_database, check_media, check_system, find_overdue
 from vernier.cli.progress import bars
-from vernier.cli.report import (
-    CORRUPT_FILES,
-    CORRUPT_ORIGINALS,
-    DATABASE_ERRORS,
-    FAILED_CHECKS,
-    LOST_JOBS,
-    MISSING_FILES,
-    MISSING_ORIGINALS,
-    MISSING_ROWS,
-    MISSING_STORES,
-    ORPHAN_FILES,
-    OVERDUE_CLEANUPS,
-    OVERDUE_MAIL,
-    OVERDUE_ORIGINALS,
-    REFUSED_CLEANUPS,
-    RETURNED_FILES,
-    SPENT_ATTEMPTS,
-    STALE_LEASES,
-    UNREADABLE_FILES,
-    UNREADABLE_ORIGINALS,
-    WRONG_CURRENT,
-    Report,
-    as_json,
-    as_text,
-)
+from vernier.cli.report import NAMES_MAX, Finding, Report, as_json, as_text
 from vernier.mail.reconcile import find_overdue_mail, reconcile_mail
 from vernier.media.audit import STEP_VERSIONS, AuditRound, Damage, Kind
 from vernier.media.brake import FILES_MAX, SHARE_MAX
@@ -72,16 +48,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger("vernier.doctor")
 
 _OF_KIND = {
-    Kind.MISSING: MISSING_FILES,
-    Kind.CORRUPT: CORRUPT_FILES,
-    Kind.NO_ROW: MISSING_ROWS,
-    Kind.UNREADABLE: UNREADABLE_FILES,
-    Kind.BACK: RETURNED_FILES,
+    Kind.MISSING: Finding.MISSING_FILES,
+    Kind.CORRUPT: Finding.CORRUPT_FILES,
+    Kind.NO_ROW: Finding.MISSING_ROWS,
+    Kind.UNREADABLE: Finding.UNREADABLE_FILES,
+    Kind.BACK: Finding.RETURNED_FILES,
 }
 _OF_ORIGINAL = {
-    Kind.MISSING: MISSING_ORIGINALS,
-    Kind.CORRUPT: CORRUPT_ORIGINALS,
-    Kind.UNREADABLE: UNREADABLE_ORIGINALS,
+    Kind.MISSING: Finding.MISSING_ORIGINALS,
+    Kind.CORRUPT: Finding.CORRUPT_ORIGINALS,
+    Kind.UNREADABLE: Finding.UNREADABLE_ORIGINALS,
 }
 
 
@@ -122,7 +98,7 @@ class _Doctor:
                     stage()
                 except OSError as error:
                     # The other stages are done all the same: each looks at another store.
-                    self.report.found[MISSING_STORES] += 1
+                    self.report.found[Finding.MISSING_STORES] += 1
                     self.report.notes.append(f"{name} could not be examined: {error}.")
                 except DatabaseError as error:
                     # One that is locked or full is not damaged, and is told as for any other command.
@@ -136,7 +112,7 @@ class _Doctor:
 
     def _give_up(self, error: DatabaseError) -> None:
         """Report a file that SQLite cannot read: what is written to it makes it worse."""
-        self.report.found[DATABASE_ERRORS] += 1
+        self.report.found[Finding.DATABASE_ERRORS] += 1
         self.report.notes.append(
             f"The database is damaged: {error}. Nothing more was examined; put a backup in its place with: "
             "vernier restore FILE"
@@ -144,21 +120,21 @@ class _Doctor:
 
     def _leave_out(self, name: str, error: Exception) -> None:
         """Report rows that nobody could have written: which values are wrong is for the check of the database."""
-        self.report.found[DATABASE_ERRORS] += 1
+        self.report.found[Finding.DATABASE_ERRORS] += 1
         self.report.notes.append(f"{name} could not be examined: {type(error).__name__}: {error}.")
         logger.debug("%s could not be examined.", name, exc_info=error)
 
     def _check(self) -> None:
         bar = self.progress.add_task("database", total=None)
         errors, failed = check_database(), check_system()
-        self.report.found[DATABASE_ERRORS] += len(errors)
-        self.report.found[FAILED_CHECKS] += len(failed.errors)
+        self.report.found[Finding.DATABASE_ERRORS] += len(errors)
+        self.report.found[Finding.FAILED_CHECKS] += len(failed.errors)
         self.report.notes += [*errors, *failed.errors, *failed.notes]
         self.progress.update(bar, total=1, completed=1)
 
     def _check_media(self) -> None:
         errors = check_media()
-        self.report.found[DATABASE_ERRORS] += len(errors)
+        self.report.found[Finding.DATABASE_ERRORS] += len(errors)
         self.report.notes += errors
 
     def _reconcile(self) -> None:
@@ -168,15 +144,15 @@ class _Doctor:
         if self.is_dry:
             self._take_over(before, before)
             return
-        for _ in range(0, found[SPENT_ATTEMPTS], BATCH_ROWS):
+        for _ in range(0, found[Finding.SPENT_ATTEMPTS], BATCH_ROWS):
             fail_spent(now, conf)
-        for _ in range(0, found[LOST_JOBS], BATCH_ROWS):
+        for _ in range(0, found[Finding.LOST_JOBS], BATCH_ROWS):
             ring_lost(now, conf)
-        for _ in range(0, found[OVERDUE_ORIGINALS], BATCH_ROWS):
+        for _ in range(0, found[Finding.OVERDUE_ORIGINALS], BATCH_ROWS):
             discard_overdue(now)
-        for _ in range(0, found[OVERDUE_CLEANUPS], BATCH_ROWS):
+        for _ in range(0, found[Finding.OVERDUE_CLEANUPS], BATCH_ROWS):
             ring_overdue_cleanups(now, conf)
-        if found[REFUSED_CLEANUPS]:
+        if found[Finding.REFUSED_CLEANUPS]:
             retry_refused_cleanups(now)
             self.report.notes.append(
                 "The files of some removed images are still there: a cache could not be purged, or a store did not"
@@ -185,7 +161,7 @@ class _Doctor:
         forget_keys(now, conf)
         after = find_overdue(now, conf)
         # Its Version has a job now, which takes the lease over.
-        after.counts[STALE_LEASES] = 0
+        after.counts[Finding.STALE_LEASES] = 0
         self._take_over(before, after)
 
     def _reconcile_mail(self) -> None:
@@ -193,7 +169,7 @@ class _Doctor:
         found = len(find_overdue_mail(now))
         if found and not self.is_dry:
             reconcile_mail(now)
-        self.report.count(OVERDUE_MAIL, found=found, left=len(find_overdue_mail(now)))
+        self.report.count(Finding.OVERDUE_MAIL, found=found, left=len(find_overdue_mail(now)))
 
     def _take_over(self, before: Findings, after: Findings) -> None:
         for kind in before.counts | after.counts:
@@ -202,8 +178,8 @@ class _Doctor:
 
     def _look_for_staged(self) -> None:
         lost = find_missing_staged()
-        self.report.found[MISSING_ORIGINALS] += len(lost)
-        self.report.leave(MISSING_ORIGINALS, (f"{version} in staging" for version in lost))
+        self.report.found[Finding.MISSING_ORIGINALS] += len(lost)
+        self.report.leave(Finding.MISSING_ORIGINALS, (f"{version} in staging" for version in lost))
 
     def _audit_originals(self) -> None:
         audit = OriginalsRound()
@@ -227,11 +203,11 @@ class _Doctor:
         is_untouched = self.is_dry or sweep.is_braked
         # What was gone when its turn came was removed by another.
         self.report.count(
-            ORPHAN_FILES, found=sweep.orphans, left=sweep.orphans if is_untouched else waiting + sweep.refused
+            Finding.ORPHAN_FILES, found=sweep.orphans, left=sweep.orphans if is_untouched else waiting + sweep.refused
         )
         # What is still to be removed has been seen, unless nothing is to be written.
         seen = Sighting.objects.filter(store=alias).order_by("seen_at", "key").values_list("key", flat=True)
-        self.report.leave(ORPHAN_FILES, sweep.names if self.is_dry else seen[:NAMES_MAX])
+        self.report.leave(Finding.ORPHAN_FILES, sweep.names if self.is_dry else seen[:NAMES_MAX])
         if sweep.is_braked:
             self._note_brake(f"{sweep.ripe} of {sweep.files} files in {alias} have no row")
 
@@ -253,13 +229,13 @@ class _Doctor:
 
     def _point(self, audit: AuditRound) -> None:
         """Have each Media serve its Ready Version."""
-        self.report.found[WRONG_CURRENT] += len(audit.misled)
+        self.report.found[Finding.WRONG_CURRENT] += len(audit.misled)
         if self.is_dry:
-            self.report.leave(WRONG_CURRENT, audit.misled)
+            self.report.leave(Finding.WRONG_CURRENT, audit.misled)
             return
         for media_id in audit.misled:
             repair_current(media_id)
-        self.report.repaired[WRONG_CURRENT] += len(audit.misled)
+        self.report.repaired[Finding.WRONG_CURRENT] += len(audit.misled)
 
     def _repair(self, to_repair: list[tuple[int, list[Damage]]]) -> None:
         bar = self.progress.add_task("repairs", total=len(to_repair))

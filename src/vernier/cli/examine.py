@@ -16,6 +16,7 @@ from django.db.models import F, ForeignKey, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from vernier.cli.errors import tell_checks
+from vernier.cli.report import NAMES_MAX, Finding
 from vernier.media.models import Media, Version
 from vernier.media.reconcile import BATCH_ROWS, is_lost, is_unheard, live_jobs
 
@@ -34,18 +35,16 @@ _UNREADABLE = {
 }
 # Whose lease it is, the database alone compares; the next claim replaces the token.
 _NEVER_READ = {Version._meta.get_field("lease_token")}  # noqa: SLF001 - a documented name
-# So many of each kind are named: enough to see what they have in common.
-NAMES_MAX = 20
 
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
     """How much of each kind there is, and what the first of each are called."""
 
-    counts: Counter[str] = field(default_factory=Counter)
-    names: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    counts: Counter[Finding] = field(default_factory=Counter)
+    names: defaultdict[Finding, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, kind: str, names: Iterable[object], *, count: int | None = None) -> None:
+    def add(self, kind: Finding, names: Iterable[object], *, count: int | None = None) -> None:
         """Add what is named, or `count` of which these are the first."""
         listed = [str(name) for name in names]
         self.counts[kind] += len(listed) if count is None else count
@@ -125,23 +124,25 @@ def find_overdue(now: datetime, conf: MediaSettings) -> Findings:
     for batch in find_unfinished(now, conf):
         claimable = [version for version in batch if version.attempts < conf.max_attempts]
         live = live_jobs(conf) if claimable else None
-        found.add("lost_jobs", [version for version in claimable if is_lost(version, live, now, conf)])
-        found.add("stale_leases", [version for version in claimable if version.status == Version.Status.PROCESSING])
-        found.add("spent_attempts", [version for version in batch if version not in claimable])
+        found.add(Finding.LOST_JOBS, [version for version in claimable if is_lost(version, live, now, conf)])
+        found.add(
+            Finding.STALE_LEASES, [version for version in claimable if version.status == Version.Status.PROCESSING]
+        )
+        found.add(Finding.SPENT_ATTEMPTS, [version for version in batch if version not in claimable])
     # What has become due since then is on its way.
     recent = Q(cleanup_at__gt=now - timedelta(seconds=2 * conf.reconcile_seconds), cleanup_at__lte=now)
     versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)
     for rows in (versions, Media.objects.to_clean_up(now=now)):
         # One that has been rung waits for a worker, as it does where the server is stopped.
         late = rows.exclude(recent).order_by("pk").iterator(chunk_size=BATCH_ROWS)
-        found.add("overdue_cleanups", [row for row in late if is_unheard(row, now, conf)])
-    _add_rows(found, "refused_cleanups", Version.objects.refused().filter(media__deleted_at=None))
-    _add_rows(found, "refused_cleanups", Media.objects.refused())
-    _add_rows(found, "overdue_originals", Version.objects.to_discard(now=now))
+        found.add(Finding.OVERDUE_CLEANUPS, [row for row in late if is_unheard(row, now, conf)])
+    _add_rows(found, Finding.REFUSED_CLEANUPS, Version.objects.refused().filter(media__deleted_at=None))
+    _add_rows(found, Finding.REFUSED_CLEANUPS, Media.objects.refused())
+    _add_rows(found, Finding.OVERDUE_ORIGINALS, Version.objects.to_discard(now=now))
     return found
 
 
-def _add_rows(found: Findings, kind: str, rows: QuerySet[Version] | QuerySet[Media]) -> None:
+def _add_rows(found: Findings, kind: Finding, rows: QuerySet[Version] | QuerySet[Media]) -> None:
     found.add(kind, rows.order_by("pk")[:NAMES_MAX], count=rows.count())
 
 
