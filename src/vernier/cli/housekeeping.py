@@ -20,7 +20,7 @@ from vernier.indieauth.prune import prune as prune_indieauth
 from vernier.mail.reconcile import reconcile_mail
 from vernier.media.housekeeping import TICK_SECONDS, Chore, do_due, media_chores
 from vernier.posts.write import prune_retry_keys
-from vernier.site.data_directory import RUN
+from vernier.site.data_directory import HOUSEKEEPING_LOCK, RUN
 from vernier.site.metrics import record_findings
 from vernier.sqlite.checkpoint import Checkpointer
 from vernier.sqlite.file_lock import FileLock
@@ -45,7 +45,7 @@ class Housekeeping:
     """A thread that does the chores while this process has the lock, and tries to get the lock while not."""
 
     def __init__(self, directory: Path) -> None:
-        self._lock = FileLock(directory / "housekeeping.lock")
+        self._lock = FileLock(directory / HOUSEKEEPING_LOCK)
         self._checkpointer = Checkpointer(Path(settings.DATABASES["default"]["NAME"]))
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +16,11 @@ from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from vernier.site.data_directory import (
-    BACKUPS,
     DATABASE,
+    MIGRATE_LOCK,
     as_data_directory_error,
     make_data_directory,
+    new_backup,
     require_writable,
 )
 from vernier.site.exceptions import VernierError
@@ -66,7 +66,7 @@ def migrate(directory: Path) -> None:
     One process at a time: even the first connection to a new database changes the file.
     """
     try:
-        with FileLock(directory / "migrate.lock"):
+        with FileLock(directory / MIGRATE_LOCK):
             # Before this process opens the database: that would already bring the log in.
             _require_own_log(Path(settings.DATABASES["default"]["NAME"]))
             if not _pending():
@@ -128,9 +128,7 @@ def _require_own_log(database: Path) -> None:
 
 
 def _back_up(directory: Path) -> None:
-    backups = directory / BACKUPS
-    backups.mkdir(mode=0o700, exist_ok=True)
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    clear_parts(backups)
-    copy_database(Path(settings.DATABASES["default"]["NAME"]), backups / f"{stamp}-{DATABASE}")
-    keep_newest(backups, f"????????T*Z-{DATABASE}", count=_BACKUPS_KEPT)
+    backup = new_backup(directory)
+    clear_parts(backup.parent)
+    copy_database(Path(settings.DATABASES["default"]["NAME"]), backup)
+    keep_newest(backup.parent, f"????????T*Z-{DATABASE}", count=_BACKUPS_KEPT)

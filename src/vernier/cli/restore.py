@@ -7,7 +7,6 @@ import secrets
 import shutil
 import sqlite3
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,14 @@ from vernier.cli.backup import (
     require_sound,
 )
 from vernier.media.storages import COPY_BYTES
-from vernier.site.data_directory import BACKUPS, DATABASE, make_data_directory, require_writable
+from vernier.site.data_directory import (
+    HOUSEKEEPING_LOCK,
+    MIGRATE_LOCK,
+    SERVE_LOCK,
+    make_data_directory,
+    new_backup,
+    require_writable,
+)
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.backup import fsync, open_alone, open_unchanging, replace_database
 from vernier.sqlite.file_lock import FileLock
@@ -38,7 +44,7 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 # The name of a file on its way in; what a killed restore has left of them is removed by the next.
 _PART = "restore-{}.part"
 # `serve` holds the first; of `web` and `worker` that run alone, one at a time holds the second.
-_SERVER_LOCKS = ("serve.lock", "housekeeping.lock")
+_SERVER_LOCKS = (SERVE_LOCK, HOUSEKEEPING_LOCK)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -147,11 +153,12 @@ def _replace(copy: Path, directory: Path) -> Path | None:
 
     Every command waits for this lock before it opens the database.
     """
-    with FileLock(directory / "migrate.lock"):
+    with FileLock(directory / MIGRATE_LOCK):
         if not database().exists():
             replace_database(database(), copy)
             return None
-        kept = _free_name(directory)
+        # Of another name than the copies that are made before a migration, of which old ones are removed.
+        kept = new_backup(directory, label="before-restore-")
         try:
             # First of all: what SQLite does with the log of a damaged database is not foreseen.
             _keep(database(), kept)
@@ -162,13 +169,6 @@ def _replace(copy: Path, directory: Path) -> Path | None:
                 file.unlink(missing_ok=True)
             raise
         return kept
-
-
-def _free_name(directory: Path) -> Path:
-    backups = directory / BACKUPS
-    backups.mkdir(mode=0o700, exist_ok=True)
-    # Of another name than the copies that are made before a migration, of which old ones are removed.
-    return backups / f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%fZ')}-before-restore-{DATABASE}"
 
 
 @contextmanager

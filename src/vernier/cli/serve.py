@@ -23,7 +23,7 @@ from vernier.cli.listen import announce, listen, local_address, url_of
 from vernier.cli.main import EXIT_INTERRUPTED
 from vernier.cli.signals import STOP_SIGNALS, Signals
 from vernier.engines.heartbeat import youngest_heartbeat_seconds
-from vernier.site.data_directory import RUN
+from vernier.site.data_directory import RUN, SERVE_LOCK
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.file_lock import FileLock
 
@@ -41,7 +41,7 @@ _READY_POLL_SECONDS = 0.05
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal; return 0 after SIGTERM, 130 after Ctrl-C."""
     directory = Path(settings.DATA_DIR)
-    lock = FileLock(directory / "serve.lock")
+    lock = FileLock(directory / SERVE_LOCK)
     if not lock.try_acquire():
         raise VernierError(f"Another server is running on the data directory {directory}.")
     check_site()

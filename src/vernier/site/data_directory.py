@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vernier.site.exceptions import DataDirectoryError
@@ -18,6 +19,10 @@ STAGING = "staging"
 # Heartbeats and addresses of the processes that run; worth nothing after a restart.
 RUN = "run"
 BACKUPS = "backups"
+# Held by who migrates or replaces the database; by `serve`; and by whichever process keeps house.
+MIGRATE_LOCK = "migrate.lock"
+SERVE_LOCK = "serve.lock"
+HOUSEKEEPING_LOCK = "housekeeping.lock"
 SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 
 # The name of a file on its way ends so.
@@ -43,6 +48,13 @@ def make_data_directory(directory: Path) -> None:
             (directory / name).mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
     except OSError as error:
         raise as_data_directory_error(error, directory) from error
+
+
+def new_backup(directory: Path, *, label: str = "") -> Path:
+    """Return a name for a copy of the database, after the time and the label; make the directory for it."""
+    backups = directory / BACKUPS
+    backups.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
+    return backups / f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{label}{DATABASE}"
 
 
 def require_writable(directory: Path) -> None:

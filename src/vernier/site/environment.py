@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dotenv.parser import parse_stream
 
+from vernier.site.data_directory import RUN
 from vernier.site.exceptions import SettingError
 from vernier.site.options import OPTIONS, PREFIX, Option
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 DOTENV = ".env"
 # Where a running server leaves the address it listens on, for the commands beside it.
-ADDRESS_FILE = Path("run") / "address"
+ADDRESS_FILE = Path(RUN) / "address"
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 
 
