@@ -27,8 +27,3 @@ def entries(parsed):
         if item["type"] == ["h-entry"]:
             yield item
         yield from (child for child in item.get("children", []) if child["type"] == ["h-entry"])
-
-
-@pytest.fixture
-def all_entries(parse):
-    return lambda path="/": list(entries(parse(path)))

@@ -30,10 +30,6 @@ def publish(author, *, photos=(), content="Some words.", **fields):
     return create_post(author, entry, now=fields["published_at"] or timezone.now()).post
 
 
-def of_heron(media):
-    return EntryPhoto(media_id=media.pk, alt="A heron")
-
-
 def publish_many(author, count, *, photos_each=0, **fields):
     """Publish posts a minute apart, the newest last."""
     return [
