@@ -44,7 +44,7 @@ def location(site, media, rest):
     ],
 )
 def test_cleaned_up__redirects_to_what_has_its_place(site, media, old, new):
-    """CASES R3: a page or feed that names the old file shows an image, at once and for months."""
+    """A page or feed that names the old file shows an image, at once and for months."""
     assert location(site, media, old) == new
     followed = httpx.get(f"{site.url}/media/{media.pk}/{old}", follow_redirects=True)
     assert followed.status_code == 200
@@ -100,7 +100,7 @@ def test_cleaned_up__of_a_deleted_media_is_not_found(site, media):
 
 
 def test_superseded__is_immutable_within_its_grace(site):
-    """CASES R3: nothing redirects as long as the file is there."""
+    """Nothing redirects as long as the file is there."""
     with site.rows():
         media = make_media(site.author)
         add_version(media, contents=NEW)

@@ -27,7 +27,7 @@ def addresses(media):
 
 
 def test_delete__leaves_nothing_at_any_address(site, media):
-    """CASES R6: absence is seen, not believed."""
+    """Absence is seen, not believed."""
     assert [site.get(address).status_code for address in addresses(media)] == [200] * 5 + [404] * 2
     response = site.delete(media.pk)
     assert (response.status_code, response.content) == (204, b"")

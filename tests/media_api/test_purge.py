@@ -105,7 +105,7 @@ def test_purge__of_a_version_comes_before_its_files_go(cache, media):
 
 
 def test_purge__of_a_deleted_media_knows_the_names_without_rows(cache, media):
-    """CASES R6: a cache does not show what was deleted."""
+    """A cache does not show what was deleted."""
     delete_media(media.pk, owner=media.owner)
     assert not Rendition.objects.filter(version__media=media).exists()
     clean_up_media(media.pk)

@@ -87,7 +87,7 @@ def test_replace__during_processing_supersedes_what_is_processed(site, jpeg):
 
 
 def test_replace__serves_the_old_version_until_the_new_one_is_ready(site, media, jpeg):
-    """CASES R1: a replacement that is refused, fails or waits leaves the old image as it was."""
+    """A replacement that is refused, fails or waits leaves the old image as it was."""
     address = f"/media/{media.pk}"
     assert site.put(media.pk, b"%PDF-1.7" + b"x" * 100).status_code == 415
     assert site.put(media.pk, jpeg).status_code == 202
@@ -99,7 +99,7 @@ def test_replace__serves_the_old_version_until_the_new_one_is_ready(site, media,
 
 
 def test_replace__that_is_rolled_back_leaves_no_job(site, media, jpeg):
-    """CASES R2: nothing is cleaned up, purged or processed for what was not committed."""
+    """Nothing is cleaned up, purged or processed for what was not committed."""
     assert site.put(media.pk, jpeg, headers={"Idempotency-Key": "R2"}).status_code == 202
     with site.rows():
         before = OxTask.objects.count()
@@ -126,7 +126,7 @@ def test_replace__two_at_once_each_get_a_number_of_their_own(site, jpeg):
 
 
 def test_replace__two_at_once_with_the_same_bytes_make_one_version(site, media, jpeg):
-    """CASES U2: one wins, the other gets the same, and nobody a database error."""
+    """One wins, the other gets the same, and nobody a database error."""
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: site.put(media.pk, jpeg), range(4)))
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 202]
@@ -135,7 +135,6 @@ def test_replace__two_at_once_with_the_same_bytes_make_one_version(site, media, 
 
 
 def test_replace__two_at_once_with_one_key_make_one_version(site, media, jpeg):
-    """CASES U2, with a key."""
     with ThreadPoolExecutor(4) as pool:
         headers = {"Idempotency-Key": "U2"}
         answers = list(pool.map(lambda _: site.put(media.pk, jpeg, headers=headers), range(4)))
@@ -144,7 +143,7 @@ def test_replace__two_at_once_with_one_key_make_one_version(site, media, jpeg):
 
 
 def test_replace__again_after_a_lost_answer_is_the_same_version(site, media, jpeg, wait_until):
-    """CASES U1: the client did not hear the answer, and another replacement came between."""
+    """The client did not hear the answer, and another replacement came between."""
     head = request_head(
         site, start=f"PUT /media/{media.pk}", length=len(jpeg), content_type="", more=["Idempotency-Key: U1"]
     )

@@ -1,4 +1,4 @@
-"""Posts and images that are not ready yet: CONFORMANCE section 8, by its numbers.
+"""Posts and images that are not ready yet, by number (AM).
 
 AM-2, the upload's own type at once, is in `test_suite_settings.py`: it needs a worker.
 """

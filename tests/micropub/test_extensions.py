@@ -1,4 +1,4 @@
-"""Extensions of Micropub that clients use: CONFORMANCE section 3, by its numbers."""
+"""Extensions of Micropub that clients use, by number (MX)."""
 
 from urllib.parse import urlencode
 

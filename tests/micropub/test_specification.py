@@ -1,4 +1,4 @@
-"""What the specification of Micropub asks for beyond the suite: CONFORMANCE section 2, by its numbers."""
+"""What the specification of Micropub asks for beyond the suite, by number."""
 
 import json
 
