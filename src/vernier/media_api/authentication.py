@@ -20,7 +20,10 @@ def authenticate(authorization: str | None, *, scopes: Sequence[str] = ()) -> Ac
 
     Without `scopes` any valid token will do.
     """
-    token = find_token(_secret(authorization))
+    secret = bearer_secret(authorization)
+    if secret is None:
+        raise unauthorized()
+    token = find_token(secret) if _TOKEN.fullmatch(secret) else None
     if token is None:
         raise invalid_token()
     if scopes and token.scopes.isdisjoint(scopes):
@@ -29,11 +32,7 @@ def authenticate(authorization: str | None, *, scopes: Sequence[str] = ()) -> Ac
     return token
 
 
-def _secret(authorization: str | None) -> str:
+def bearer_secret(authorization: str | None) -> str | None:
+    """Return what follows the scheme; None for another one, which may be for a server in front of this one."""
     scheme, _, secret = (authorization or "").strip(" \t").partition(" ")
-    if scheme.lower() != "bearer":
-        raise unauthorized()
-    secret = secret.strip(" \t")
-    if not _TOKEN.fullmatch(secret):
-        raise invalid_token()
-    return secret
+    return secret.strip(" \t") if scheme.lower() == "bearer" else None

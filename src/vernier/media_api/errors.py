@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # RFC 6750 section 3: a challenge carries at least one parameter.
-_CHALLENGE = 'Bearer realm="vernier"'
+CHALLENGE = 'Bearer realm="vernier"'
 
 
 class ApiError(Exception):
@@ -42,7 +42,7 @@ def invalid_request(description: str) -> ApiError:
 def unauthorized() -> ApiError:
     """RFC 6750 section 3.1: a request without credentials is told no error code."""
     description = "This needs an access token: send it as “Authorization: Bearer <token>”."
-    return ApiError(401, None, description, headers={"WWW-Authenticate": _CHALLENGE})
+    return ApiError(401, None, description, headers={"WWW-Authenticate": CHALLENGE})
 
 
 def invalid_token() -> ApiError:
@@ -69,5 +69,5 @@ def method_not_allowed(method: str, allowed: str) -> ApiError:
 
 
 def _challenge(code: str, description: str, more: str = "") -> ApiError:
-    challenge = f'{_CHALLENGE}, error="{code}"{more}'
+    challenge = f'{CHALLENGE}, error="{code}"{more}'
     return ApiError(401, code, description, headers={"WWW-Authenticate": challenge})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vernier.media_api.authentication import authenticate
+from vernier.media_api.authentication import authenticate, bearer_secret
 from vernier.media_api.conf import media_api_settings
-from vernier.media_api.errors import ApiError, invalid_request
+from vernier.media_api.errors import CHALLENGE, ApiError, invalid_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class TokenTwice(ApiError):  # noqa: N818 - it names what happened
 
     def __init__(self) -> None:
         description = "The access token is in the header and in the body; valid is one of them."
-        challenge = 'Bearer realm="vernier", error="invalid_request"'
+        challenge = f'{CHALLENGE}, error="invalid_request"'
         super().__init__(400, "invalid_request", description, headers={"WWW-Authenticate": challenge})
 
     def response(self) -> JsonResponse:
@@ -49,7 +49,7 @@ def one_token(authorization: str | None, form_tokens: Sequence[str]) -> str:
 
     The same one in both places is accepted, as clients send it, unless the settings are strict.
     """
-    secret = _bearer_secret(authorization)
+    secret = bearer_secret(authorization)
     given = [secret, *form_tokens] if secret else list(form_tokens)
     if len(set(given)) > 1:
         raise invalid_request("The request has two different access tokens; valid is one.")
@@ -60,15 +60,9 @@ def one_token(authorization: str | None, form_tokens: Sequence[str]) -> str:
 
 def has_token(authorization: str | None, form_tokens: Sequence[str] = ()) -> bool:
     """Tell whether the request carries any credentials."""
-    return bool(_bearer_secret(authorization) or form_tokens)
+    return bool(bearer_secret(authorization) or form_tokens)
 
 
 def form_tokens(fields: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     """Return the tokens in the fields of a form; an empty field is none."""
     return tuple(value for name, value in fields if name == TOKEN_FIELD and isinstance(value, str) and value)
-
-
-def _bearer_secret(authorization: str | None) -> str:
-    """Return what follows the scheme; a header of another scheme may be for a server in front of this one."""
-    scheme, _, secret = (authorization or "").strip(" \t").partition(" ")
-    return secret.strip(" \t") if scheme.lower() == "bearer" else ""

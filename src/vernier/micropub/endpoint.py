@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.http import HttpResponse, JsonResponse
 
 from vernier.media.exceptions import NoSpace, UploadRefused
-from vernier.media_api.errors import ApiError, insufficient_scope, invalid_request, not_found
+from vernier.media_api.errors import CHALLENGE, ApiError, insufficient_scope, invalid_request, not_found
 from vernier.media_api.links import base_url
 from vernier.media_api.reading import JSON, MULTIPART, URL_ENCODED, form_fields, json_object, quoted
 from vernier.media_api.refusals import refusal
@@ -121,4 +121,4 @@ def _unauthorized(request: HttpRequest) -> ApiError:
     description = "This needs an access token, in the header Authorization or in the field access_token."
     if is_behind_proxy(request):
         description += " If one was sent, a proxy has removed it: the page /editor/self-check tells more."
-    return ApiError(401, "unauthorized", description, headers={"WWW-Authenticate": 'Bearer realm="vernier"'})
+    return ApiError(401, "unauthorized", description, headers={"WWW-Authenticate": CHALLENGE})
