@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from vernier.media.audit import AuditRound, Damage
+from vernier.media.audit import AuditRound
 from vernier.media.current import repair_current
 from vernier.media.exceptions import HandedBack
 from vernier.media.originals import OriginalsRound
@@ -75,7 +75,7 @@ class AuditTicks:
         self._on_tick = on_tick
         self._clock = clock
         self._round: AuditRound | None = None
-        self._to_repair: deque[tuple[int, list[Damage]]] = deque()
+        self._to_repair: deque[int] = deque()
         self._cursor = 0
         self._next_at = clock()
 
@@ -87,9 +87,8 @@ class AuditTicks:
             self._look()
 
     def _repair(self, now: datetime) -> None:
-        version_id, _ = self._to_repair.popleft()
         try:
-            repair_version(version_id, now, on_tick=self._on_tick)
+            repair_version(self._to_repair.popleft(), now, on_tick=self._on_tick)
         except HandedBack:
             # This process is to end; the next one finds the damage again.
             self._to_repair.clear()
@@ -109,7 +108,7 @@ class AuditTicks:
             self._round = running
             return
         self._cursor = running.cursor
-        self._to_repair.extend(running.by_version())
+        self._to_repair.extend(version_id for version_id, _ in running.by_version())
 
 
 class OriginalsTicks:
