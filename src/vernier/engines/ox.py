@@ -18,6 +18,7 @@ from django_ox import worker as ox
 from django_ox.management.commands.ox_worker import install_stop_handlers
 from django_ox.models import OxTask
 
+from vernier.engines import NETWORK_QUEUE
 from vernier.media import process
 from vernier.media.conf import media_settings
 from vernier.media.tasks import process_version
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 
 # Finished rows that one clean-up deletes: its transaction stays short, the next one takes the rest.
 PRUNE_BATCH_ROWS = 500
-# The queue of jobs that wait for other servers, and how often an idle worker looks into it.
-NETWORK_QUEUE = "network"
+# How often an idle worker looks for jobs that wait for other servers.
 NETWORK_POLL_SECONDS = 1.0
 _NETWORK_JOIN_SECONDS = 3.0
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django.utils.csp import CSP
 
+from vernier.engines import NETWORK_QUEUE
 from vernier.media.variants import DEFAULT_VARIANTS, FALLBACK
 from vernier.site import data_directory
 from vernier.site.environment import read_environment
@@ -18,8 +19,6 @@ from vernier.sqlite.options import sqlite_options
 # How long a job may stay unrenewed before another worker runs it. Not longer than the lease of the work itself,
 # which would then wait for it.
 _JOB_LOCK_SECONDS_MAX = 30
-# The queue of what waits for other servers, see `engines.ox.run_worker`.
-NETWORK_QUEUE = "network"
 # How often an idle worker looks for a job: what an upload waits for its worker at most.
 JOB_POLL_SECONDS = 0.1
 # What purges by PURGE_URL where the operator has no function of their own.
