@@ -13,7 +13,7 @@ from vernier.authors.models import SignInCode, SignInLink
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-# Rows of each kind that one run deletes; what is left is the next run's.
+# Rows of each kind that one run deletes, in short transactions; what is left is the next run's.
 BATCH_ROWS = 1000
 # For so long somebody who opens an old link is told that it is over, and not that there is nothing.
 LINKS_KEPT = timedelta(days=30)
@@ -27,11 +27,12 @@ def forget_expired(now: datetime | None = None) -> int:
         SignInCode.objects.filter(expires_at__lt=now),
         SignInLink.objects.filter(expires_at__lt=now - LINKS_KEPT),
     )
-    return sum(_delete_some(rows) for rows in expired)
+    return sum(forget_some(rows) for rows in expired)
 
 
-def _delete_some(rows: QuerySet[Any]) -> int:
-    ids = list(rows.values_list("pk", flat=True)[:BATCH_ROWS])
+def forget_some(rows: QuerySet[Any]) -> int:
+    """Delete a batch of the rows and return how many; write nothing where there are none."""
+    ids = set(rows.values_list("pk", flat=True)[:BATCH_ROWS])
     if ids:
         rows.model.objects.filter(pk__in=ids).delete()
     return len(ids)

@@ -16,7 +16,7 @@ from vernier.authors.forget import forget_expired
 from vernier.authors.notices import tell_missed
 from vernier.engines.heartbeat import remove_stale_heartbeats
 from vernier.engines.ox import prune
-from vernier.indieauth.prune import prune as prune_indieauth
+from vernier.indieauth.forget import forget_ended
 from vernier.mail.reconcile import reconcile_mail
 from vernier.media.housekeeping import TICK_SECONDS, Chore, do_due, media_chores
 from vernier.posts.write import prune_retry_keys
@@ -97,7 +97,7 @@ def _forget() -> None:
     """Delete what nobody can use any more: sessions, codes, keys."""
     now = timezone.now()
     forget_expired(now)
-    prune_indieauth(now)
+    forget_ended(now)
     prune_retry_keys(now=now)
 
 

@@ -1,4 +1,4 @@
-"""What is over and of no use to anybody is removed, in batches; when there is nothing, nothing is written."""
+"""Forget: codes, clients and sign-ins that are over and of no use to anybody."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 
+from vernier.authors.forget import forget_some
 from vernier.authors.models import AccessToken
 from vernier.indieauth.models import AuthorizationCode, ClientInformation, Grant, RefreshToken
 
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 CODE_GRACE = timedelta(days=1)
 # A used refresh token that comes again within it still ends its grant; a support question can still be answered.
 TOKEN_GRACE = timedelta(days=30)
-# Short transactions: SQLite has one writer. The next round takes the rest.
-BATCH = 500
 
 
-def prune(now: datetime) -> int:
+def forget_ended(now: datetime) -> int:
     """Remove codes, clients and the tokens of grants that have ended long enough ago; return how many rows."""
     ended = now - TOKEN_GRACE
     over: list[QuerySet[Any]] = [
@@ -33,7 +32,7 @@ def prune(now: datetime) -> int:
         Grant.objects.filter(Q(revoked_at__lte=ended) | Q(created_at__lte=ended, refresh_tokens=None)),
         _ended_tokens(ended),
     ]
-    return sum(_delete_batch(rows) for rows in over)
+    return sum(forget_some(rows) for rows in over)
 
 
 def _ended_tokens(ended: datetime) -> QuerySet[AccessToken]:
@@ -42,10 +41,3 @@ def _ended_tokens(ended: datetime) -> QuerySet[AccessToken]:
     return AccessToken.objects.filter(Q(expires_at__lte=ended, revoked_at=None) | is_of_no_grant).exclude(
         client_id=""
     )
-
-
-def _delete_batch(rows: QuerySet[Any]) -> int:
-    keys = set(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
-    if keys:
-        rows.model._default_manager.filter(pk__in=keys).delete()  # noqa: SLF001 - how Django names it
-    return len(keys)
