@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Two test processes: the suite is made for a machine with two cores.
 PYTEST_WORKERS ?= 2
 
-.PHONY: help setup run test lint typecheck check bench lock format
+.PHONY: help setup run test lint check bench lock format
 
 help: ## Show the targets.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
