@@ -22,6 +22,7 @@ from vernier.media.keys import media_directory
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Rendition, Version
 from vernier.media.storages import STAGING, files_below, stores_in_use
+from vernier.media.supersede import lock_media
 from vernier.media.transitions import CLEANUP_RETRY
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def clean_up_version(media_id: UUID, number: int, *, now: datetime | None = None
     try:
         _purge(version.media, [version])
         with transaction.atomic():
-            Media.objects.select_for_update().get(pk=media_id)
+            lock_media(media_id)
             if not rows.to_clean_up(now=now, conf=conf).exists():
                 return
             Rendition.objects.filter(version=version).delete()

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -82,14 +83,9 @@ def ring_lost(now: datetime, conf: MediaSettings) -> int:
 
 def find_lost(now: datetime, conf: MediaSettings) -> Iterator[Version]:
     """Yield the claimable Versions that no live job will claim."""
-    live: LiveJobs | None = None
-    is_asked = False
+    ask = cache(partial(live_jobs, conf))
     for version in _due(now, conf):
-        if version.attempts >= conf.max_attempts:
-            continue
-        if not is_asked:
-            live, is_asked = live_jobs(conf), True
-        if is_lost(version, live, now, conf):
+        if version.attempts < conf.max_attempts and is_lost(version, ask(), now, conf):
             yield version
 
 
@@ -104,32 +100,22 @@ def discard_overdue(now: datetime) -> int:
 def ring_overdue_cleanups(now: datetime, conf: MediaSettings) -> int:
     """Enqueue a job for each clean-up whose own is overdue, at a doubling interval; return how many."""
     versions = Version.objects.to_clean_up(now=now, conf=conf).filter(media__deleted_at=None)
-    over = _first_unheard(versions, now, conf)
-    for version in over:
-        with transaction.atomic():
-            Version.objects.filter(pk=version.pk).update(rung_at=now, rings=version.rings + 1)
-            ring_clean_up(version)
-    deleted = _first_unheard(Media.objects.to_clean_up(now=now), now, conf)
-    for media in deleted:
-        with transaction.atomic():
-            Media.objects.filter(pk=media.pk).update(rung_at=now, rings=media.rings + 1)
-            ring_clean_up_media(media)
-    return len(over) + len(deleted)
+    unheard: list[Version | Media] = [
+        *_first_unheard(versions, now, conf),
+        *_first_unheard(Media.objects.to_clean_up(now=now), now, conf),
+    ]
+    for row in unheard:
+        _ring_clean_up(row, rung_at=now, rings=row.rings + 1)
+    return len(unheard)
 
 
 def retry_refused_cleanups(now: datetime) -> int:
     """Have what could not be removed tried at once instead of when its time comes; return how many."""
-    versions = list(Version.objects.refused().filter(media__deleted_at=None)[:BATCH_ROWS])
-    for version in versions:
-        with transaction.atomic():
-            Version.objects.filter(pk=version.pk).update(cleanup_at=now, rung_at=now)
-            ring_clean_up(version)
-    deleted = list(Media.objects.refused()[:BATCH_ROWS])
-    for media in deleted:
-        with transaction.atomic():
-            Media.objects.filter(pk=media.pk).update(cleanup_at=now, rung_at=now)
-            ring_clean_up_media(media)
-    return len(versions) + len(deleted)
+    versions = Version.objects.refused().filter(media__deleted_at=None)[:BATCH_ROWS]
+    refused = (*versions, *Media.objects.refused()[:BATCH_ROWS])
+    for row in refused:
+        _ring_clean_up(row, cleanup_at=now, rung_at=now)
+    return len(refused)
 
 
 def forget_keys(now: datetime, conf: MediaSettings) -> int:
@@ -160,6 +146,7 @@ def _fail_one_spent(version: Version, now: datetime, conf: MediaSettings) -> boo
 
 
 def live_jobs(conf: MediaSettings) -> LiveJobs | None:
+    """Return which Versions have a job that waits or runs, or None where the task engine cannot say."""
     if conf.live_jobs is None:
         return None
     ask: Callable[[], LiveJobs] = import_string(conf.live_jobs)
@@ -167,6 +154,7 @@ def live_jobs(conf: MediaSettings) -> LiveJobs | None:
 
 
 def is_lost(version: Version, live: LiveJobs | None, now: datetime, conf: MediaSettings) -> bool:
+    """Tell whether no job will claim the Version, as far as the live jobs or its last ring tell."""
     if live is not None:
         return (version.media_id, version.number) not in live
     return is_unheard(version, now, conf)
@@ -190,6 +178,15 @@ def _ring_again(version: Version, now: datetime) -> None:
         Version.objects.filter(pk=version.pk).update(rung_at=now, rings=version.rings + 1)
         ring(version)
     _log("rung again", version)
+
+
+def _ring_clean_up(row: Version | Media, **changed: object) -> None:
+    with transaction.atomic():
+        type(row).objects.filter(pk=row.pk).update(**changed)
+        if isinstance(row, Version):
+            ring_clean_up(row)
+        else:
+            ring_clean_up_media(row)
 
 
 def _log(event: str, version: Version, **facts: object) -> None:
