@@ -240,6 +240,12 @@ def test_import_and_export__a_folder_goes_in_and_comes_out(site, tmp_path):
     assert "title: A walk" in next((tmp_path / "out" / "posts").rglob("walk.md")).read_text()
 
 
+def test_import__refused_profile_is_counted(site, tmp_path):
+    (tmp_path / "authors.yaml").write_text("nonsense")
+    done = site.run("import", str(tmp_path), "--author", "alice")
+    assert (done.returncode, "0 here already, 1 refused." in done.stdout) == (1, True)
+
+
 def test_import__folder_that_is_not_there(site, tmp_path):
     done = site.run("import", str(tmp_path / "none"), "--author", "alice")
     assert (done.returncode, "is no folder" in done.stderr) == (1, True)

@@ -41,6 +41,7 @@ def run_import(arguments: argparse.Namespace) -> int:
     outcomes: Counter[str] = Counter()
     profile = importer.take_profile()
     if profile is not None and profile.detail:
+        outcomes[profile.outcome] += 1
         print(f"{profile.file}: {profile.detail}", file=sys.stderr)
     with bars(MofNCompleteColumn(), TimeRemainingColumn()) as progress:
         bar = progress.add_task("importing", total=len(files))
