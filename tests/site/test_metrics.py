@@ -159,6 +159,8 @@ def test_metrics__read_no_whole_table(author):
         ({"REMOTE_ADDR": "10.0.0.1"}, 404),
         ({"REMOTE_ADDR": ""}, 404),
         ({"REMOTE_ADDR": "localhost"}, 404),
+        ({"HTTP_X_FORWARDED_PROTO": "https"}, 404),
+        ({"HTTP_X_FORWARDED_HOST": "example.org"}, 404),
         ({"HTTP_X_FORWARDED_FOR": "127.0.0.1"}, 404),
         ({"HTTP_X_FORWARDED_FOR": ""}, 404),
         ({"HTTP_FORWARDED": "for=192.0.2.1"}, 404),

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 UNKNOWN = "unknown"
+# What proxies add to a request.
+PROXY_HEADERS = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
 # One customer has at least so large a network, and may use a new address of it for every request.
 _IPV6_PREFIX = 64
 
@@ -26,6 +28,17 @@ def client_address(request: HttpRequest) -> str:
     if isinstance(peer, IPv6Address):
         return str(IPv6Network((peer, _IPV6_PREFIX), strict=False))
     return UNKNOWN if peer is None else str(peer)
+
+
+def is_behind_proxy(request: HttpRequest) -> bool:
+    """Tell whether a proxy has left its mark on the request; not all do."""
+    return any(name in request.headers for name in PROXY_HEADERS)
+
+
+def is_from_this_machine(request: HttpRequest) -> bool:
+    """Tell whether a program on this machine has sent the request, and for itself."""
+    peer = _parse(request.META.get("REMOTE_ADDR", ""))
+    return peer is not None and peer.is_loopback and not is_behind_proxy(request)
 
 
 def _parse(text: str) -> IPv4Address | IPv6Address | None:

@@ -9,6 +9,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.db import OperationalError
 from django.http import HttpResponse, JsonResponse
 
+from vernier.authors.client_address import is_behind_proxy
 from vernier.media.exceptions import NoSpace, UploadRefused
 from vernier.media_api.errors import CHALLENGE, ApiError, insufficient_scope, invalid_request, not_found
 from vernier.media_api.links import base_url
@@ -20,7 +21,6 @@ from vernier.micropub.commands import Create, Delete, Undelete, Update, form_com
 from vernier.micropub.create import create
 from vernier.micropub.own_posts import own_post
 from vernier.micropub.queries import Query, answer
-from vernier.micropub.self_check import is_behind_proxy
 from vernier.micropub.update import update
 from vernier.micropub.uploads import CREATE_SCOPES
 from vernier.posts.addresses import post_url

@@ -9,20 +9,14 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from vernier.authors.client_address import PROXY_HEADERS, is_behind_proxy
 from vernier.media_api.links import base_url
 from vernier.micropub.uploads import MICROPUB_PATH
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-# What proxies add to a request.
-_PROXY_HEADERS = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
-_SHOWN_HEADERS = ("Host", *_PROXY_HEADERS)
-
-
-def is_behind_proxy(request: HttpRequest) -> bool:
-    """Tell whether a proxy has left its mark on the request; not all do."""
-    return any(name in request.headers for name in _PROXY_HEADERS)
+_SHOWN_HEADERS = ("Host", *PROXY_HEADERS)
 
 
 @never_cache

@@ -11,7 +11,6 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from vernier.authors.client_address import is_from_this_machine
 from vernier.engines.ox import count_jobs
 from vernier.mail.counts import count_mail
 from vernier.media.models import Version
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FINDINGS_FILE = "findings.json"
-# Any of these says that a proxy on this machine speaks for somebody else.
-_PROXY_HEADERS = ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via")
 _FAILURES_WITHIN = timedelta(hours=24)
 _RECENT = timedelta(hours=1)
 # The newest Versions, by primary key, are what "the last hour" is looked for in: no index has the times. A site that
@@ -66,7 +64,7 @@ class Metric:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer with every metric, to everybody if the setting says so, else to this machine alone; 404 to others."""
-    if not (settings.VERNIER_METRICS_PUBLIC or _is_local(request)):
+    if not (settings.VERNIER_METRICS_PUBLIC or is_from_this_machine(request)):
         raise Http404
     return HttpResponse(exposition(collect(timezone.now())), content_type=CONTENT_TYPE)
 
@@ -100,18 +98,6 @@ def record_findings(findings: Mapping[str, int]) -> None:
     part = file.with_suffix(f".{os.getpid()}.part")
     part.write_text(json.dumps(totals), encoding="ascii")
     part.replace(file)
-
-
-def _is_local(request: HttpRequest) -> bool:
-    """Tell whether the client is a program on this machine that speaks for itself."""
-    if any(name in request.headers for name in _PROXY_HEADERS):
-        return False
-    try:
-        address = ip_address(request.META.get("REMOTE_ADDR", ""))
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return bool((mapped or address).is_loopback)
 
 
 def _lines(metric: Metric) -> Iterator[str]:
