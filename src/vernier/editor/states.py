@@ -73,8 +73,7 @@ class ImageState:
     picture: Picture | None
     # Why it is not ready, as a sentence.
     reason: str
-    # Since when it is in this state, and how long that is in words.
-    since: datetime
+    # How long it is in this state, in words.
     age: str
     can_process_again: bool
 
@@ -109,15 +108,13 @@ def _state_of(version: Version, now: datetime) -> ImageState:
         state = State.DELETED
     elif state is State.READY and version.lost_at is not None:
         state = State.LOST
-    since = _since(version, state)
     return ImageState(
         media_id=version.media_id,
         version=version,
         state=state,
         picture=_picture(version.media.current),
         reason=_reason(version, state),
-        since=since,
-        age=_age(since, now),
+        age=_age(_since(version, state), now),
         can_process_again=state is State.FAILED and _has_original(version, now),
     )
 
