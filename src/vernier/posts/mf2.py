@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from vernier.posts.addresses import media_id_of
+from vernier.posts.addresses import media_id_of, post_url
 from vernier.posts.content import render
 from vernier.posts.entry import Content, ContentFormat, Entry, EntryPhoto, Status, Visibility
 from vernier.posts.exceptions import PropertyInvalid
@@ -29,7 +29,7 @@ _HTTP = ("http://", "https://")
 
 def to_properties(post: Post, *, base: str) -> Properties:
     """Return everything that the post says, as lists of values by property (Micropub section 3.7.5)."""
-    url = f"{base}/{post.path}"
+    url = post_url(base, post)
     entry = entry_properties(post.entry, base=base)
     return {**entry, "updated": [post.updated_at.isoformat()], "url": [url], "uid": [url]}
 
