@@ -104,6 +104,12 @@ def test_send__server_that_is_not_there(server):
     assert mail.next_attempt_at == at(minutes=5)
 
 
+def test_send__server_whose_name_no_host_can_have(server, settings):
+    settings.MAILERS = {"default": {**server.mailers["default"], "OPTIONS": {"host": "a..b", "port": 25}}}
+    assert "Unicode" in send(enqueue()).failure_detail
+    assert is_paused(NOW)
+
+
 def test_send__goodbye_that_goes_wrong_changes_nothing(server):
     server.answers["QUIT"] = "close"
     assert send(enqueue()).sent_at == NOW

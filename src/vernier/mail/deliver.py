@@ -64,7 +64,8 @@ def _connection() -> Iterator[BaseEmailBackend]:
     connection = mailers.default
     try:
         connection.open()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
+        # The latter for a name of the server that the codec of names refuses.
         raise Unavailable(_describe(error)) from error
     try:
         yield connection
