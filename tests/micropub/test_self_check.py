@@ -30,6 +30,10 @@ def test_self_check__shows_what_the_server_saw(browser):
     assert "A server in front" not in browser.get(PATH).content.decode().partition("</table>")[2]
 
 
+def test_self_check__is_found_where_an_author_looks_for_apps(browser):
+    assert f'href="{PATH}"' in browser.get("/editor/tokens").text
+
+
 def test_self_check__works_without_a_script(browser):
     page = browser.get(PATH).content.decode()
     assert 'curl -H "Authorization: Bearer self-check" "http://127.0.0.1:8000/micropub?q=config"' in page
