@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from vernier.authors.models import Author
-from vernier.media.exceptions import MediaNotFound
 from vernier.media.models import Media
 
 if TYPE_CHECKING:
@@ -18,9 +17,7 @@ def use_as_profile_photo(author: Author, media_id: UUID) -> None:
     """Show this image in the author's profile; raise MediaNotFound for one that is not theirs, or is deleted."""
     with transaction.atomic():
         # Deleting it waits for the same row, or has been first.
-        media = Media.objects.live().select_for_update().filter(pk=media_id, owner_id=author.pk).first()
-        if media is None:
-            raise MediaNotFound(f"There is no image {media_id} of this author.")
+        media = Media.objects.live().lock_own(media_id, owner_id=author.pk)
         Author.objects.filter(pk=author.pk).update(photo=media)
 
 

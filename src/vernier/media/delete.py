@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from vernier.media.exceptions import MediaNotFound
 from vernier.media.jobs import ring_clean_up_media
 from vernier.media.log import log_transition
 from vernier.media.models import Media, Rendition
@@ -24,9 +23,7 @@ def delete_media(media_id: UUID, *, owner: AbstractBaseUser, now: datetime | Non
     """Delete a Media of `owner`; does nothing where that was done before, raises MediaNotFound for any other id."""
     now = now or timezone.now()
     with transaction.atomic():
-        media = Media.objects.select_for_update().filter(pk=media_id, owner_id=owner.pk).first()
-        if media is None:
-            raise MediaNotFound(f"There is no image {media_id} of this author.")
+        media = Media.objects.lock_own(media_id, owner_id=owner.pk)
         if media.deleted_at is not None:
             return
         supersede_all(media, now=now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 
-from vernier.media.exceptions import MediaNotFound, UploadKeyReused
+from vernier.media.exceptions import UploadKeyReused
 from vernier.media.jobs import ring
 from vernier.media.models import Media, Outcome, UploadKey, Version
 from vernier.media.storages import staging_storage
@@ -90,7 +90,8 @@ def record(request: UploadRequest, original: Original, conf: MediaSettings) -> A
 
 
 def _record(request: UploadRequest, original: Original, conf: MediaSettings) -> Accepted:
-    media = None if request.replaces is None else _lock_own(request.replaces, request.owner_id)
+    live = Media.objects.live()
+    media = None if request.replaces is None else live.lock_own(request.replaces, owner_id=request.owner_id)
     earlier = _earlier(request, original, conf)
     if earlier is not None:
         return earlier
@@ -108,13 +109,6 @@ def _record(request: UploadRequest, original: Original, conf: MediaSettings) -> 
             created_at=request.now,
         )
     return accepted
-
-
-def _lock_own(media_id: UUID, owner_id: int) -> Media:
-    media = Media.objects.select_for_update().live().filter(pk=media_id, owner_id=owner_id).first()
-    if media is None:
-        raise MediaNotFound(f"There is no image {media_id} of this author.")
-    return media
 
 
 def _earlier(request: UploadRequest, original: Original, conf: MediaSettings) -> Accepted | None:

@@ -13,6 +13,8 @@ from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Greatest
 
+from vernier.media.exceptions import MediaNotFound
+
 if TYPE_CHECKING:
     import uuid
 
@@ -46,6 +48,13 @@ class MediaQuerySet(models.QuerySet["Media"]):
     def live(self) -> MediaQuerySet:
         """Those that are not deleted."""
         return self.filter(deleted_at=None)
+
+    def lock_own(self, media_id: uuid.UUID, *, owner_id: int) -> Media:
+        """Return the owner's of this id, locked until the transaction ends; raise MediaNotFound for one not here."""
+        media = self.select_for_update().filter(pk=media_id, owner_id=owner_id).first()
+        if media is None:
+            raise MediaNotFound(f"There is no image {media_id} of this author.")
+        return media
 
     def to_clean_up(self, *, now: datetime) -> MediaQuerySet:
         """Those that are deleted and may still have files, which follow at once."""
