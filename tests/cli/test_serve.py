@@ -102,6 +102,13 @@ def test_serve__port_in_use(site):
     )
 
 
+def test_serve__database_that_is_gone_is_told_of_before_a_new_site_begins(site):
+    assert site.start().end() == 0
+    (site.data / "vernier.db").unlink()
+    assert "no database any more" in site.run("status").stderr
+    assert "no database any more" not in site.run("status").stderr
+
+
 def test_serve__second_server_on_the_same_data(site):
     site.start()
     done = site.run("serve", "--bind", "127.0.0.1:0")

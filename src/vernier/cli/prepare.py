@@ -23,6 +23,7 @@ from vernier.site.data_directory import (
     new_backup,
     require_writable,
 )
+from vernier.site.environment import ADDRESS_FILE
 from vernier.site.exceptions import VernierError
 from vernier.sqlite.backup import clear_parts, copy_database, keep_newest
 from vernier.sqlite.file_lock import FileLock
@@ -75,6 +76,7 @@ def migrate(directory: Path) -> None:
                 _back_up(directory)
                 call_command("migrate", verbosity=0, interactive=False)
             else:
+                _warn_of_loss(directory)
                 _create()
     except OSError as error:
         raise as_data_directory_error(error, directory) from error
@@ -102,6 +104,16 @@ def _pending() -> bool:
 
 def _applied() -> bool:
     return bool(MigrationExecutor(connection).loader.applied_migrations)
+
+
+def _warn_of_loss(directory: Path) -> None:
+    """Say that a site begins anew where one was: what a first start leaves that was killed looks otherwise."""
+    if (directory / ADDRESS_FILE).exists():
+        print(
+            f"vernier: A server has run on {directory}, but there is no database any more. A new, empty site begins; "
+            "a backup comes back with: vernier restore FILE",
+            file=sys.stderr,
+        )
 
 
 def _create() -> None:
