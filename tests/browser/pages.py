@@ -60,8 +60,12 @@ def expect_picture(page, alt):
     assert picture.evaluate("image => image.naturalWidth") > 0
 
 
-def alt_texts(page):
-    return [box.input_value() for box in rows(page).get_by_label("Alt text").all()]
+def expect_alt_texts(page, *texts):
+    """Wait until the photos of the form have these, in this order: without scripts a button loads the page anew."""
+    boxes = rows(page).get_by_label("Alt text")
+    expect(boxes).to_have_count(len(texts))
+    for number, text in enumerate(texts):
+        expect(boxes.nth(number)).to_have_value(text)
 
 
 def _as_file(path):

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pages import alt_texts, choose, drop, expect_picture, paste, publish, rows, state, write
+from tests.browser.pages import choose, drop, expect_alt_texts, expect_picture, paste, publish, rows, state, write
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -47,7 +47,7 @@ def test_corrupt_photo__shows_its_reason_and_another_file_takes_its_place(page, 
     expect(state(broken)).to_have_text("Ready")
     expect(broken.locator("[data-reason]")).to_be_hidden()
     assert broken.locator("[name=photo]").input_value() == before
-    assert alt_texts(page) == ["A field", ""]
+    expect_alt_texts(page, "A field", "")
 
 
 def test_file_that_is_no_image__is_refused_with_the_reason_and_can_be_removed(page, photo_files):
@@ -107,7 +107,7 @@ def test_photos__are_reordered_by_drag(page, photo_files):
     top = rows(page).nth(0).bounding_box()
     page.mouse.move(top["x"] + 20, top["y"] + 5, steps=8)
     page.mouse.up()
-    assert alt_texts(page) == ["night", "lake", "field"]
+    expect_alt_texts(page, "night", "lake", "field")
     expect(rows(page).nth(0).get_by_role("button", name="Drag")).to_be_focused()
     write(page, "In another order.")
     for row in rows(page).all():
@@ -133,11 +133,11 @@ def test_keyboard__is_enough_to_write_reorder_and_publish(page, photo_files):
         page.keyboard.type(name)
     rows(page).nth(1).get_by_role("button", name="Drag").focus()
     page.keyboard.press("ArrowUp")
-    assert alt_texts(page) == ["field", "lake"]
+    expect_alt_texts(page, "field", "lake")
     expect(rows(page).nth(0).get_by_role("button", name="Drag")).to_be_focused()
     rows(page).nth(0).get_by_role("button", name="later").focus()
     page.keyboard.press("Enter")
-    assert alt_texts(page) == ["lake", "field"]
+    expect_alt_texts(page, "lake", "field")
     expect(rows(page).nth(1).locator("[data-up]")).to_be_focused()
     expect(page.locator("[data-announcer]")).to_contain_text("Photo moved to place 2 of 2.")
     page.get_by_role("button", name="Publish").focus()
@@ -163,7 +163,7 @@ def test_unsaved_text__survives_a_reload_and_is_forgotten_once_saved(page, photo
     expect(page.get_by_label("Text", exact=True)).to_have_value("Half a sentence")
     expect(page.locator("[data-restored]")).to_contain_text("What you had not saved is here again")
     expect(state(rows(page))).to_have_text("Ready")
-    assert alt_texts(page) == ["A lake"]
+    expect_alt_texts(page, "A lake")
     publish(page)
     page.goto("/editor/new")
     expect(page.locator("[data-restored]")).to_be_hidden()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE
-from tests.browser.pages import alt_texts, choose, expect_picture, publish, rows, state, write
+from tests.browser.pages import choose, expect_alt_texts, expect_picture, publish, rows, state, write
 from tests.processes.server import wait_until
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -27,7 +27,7 @@ def test_post_with_photos__is_made_described_and_published(page, photo_files, se
     rows(page).nth(0).get_by_label("Alt text").fill("A lake")
     rows(page).nth(1).get_by_label("Alt text").fill("A field")
     page.get_by_role("button", name="Move photo 2 earlier").click()
-    assert alt_texts(page) == ["A field", "A lake"]
+    expect_alt_texts(page, "A field", "A lake")
     page.get_by_role("button", name="Update").click()
     page.wait_for_url("**/20*/*/without-scripts*")
     wait_until(lambda: page.reload() and page.get_by_role("img").count() == 2, 20, "no pictures")
@@ -41,7 +41,7 @@ def test_refused_file__keeps_the_text_and_tells_the_reason(page, photo_files):
     expect(page.get_by_role("alert")).to_contain_text("text.jpg")
     expect(page.locator("#id_files_error")).to_contain_text("accepted are JPEG")
     expect(page.get_by_label("Text", exact=True)).to_have_value("With a wrong file.")
-    assert rows(page).count() == 1
+    expect(rows(page)).to_have_count(1)
     publish(page)
 
 
