@@ -17,6 +17,7 @@ from vernier.media_api.links import base_url
 from vernier.pages.links import Link
 from vernier.pages.photos import loaded_photos, newest_versions, show_photos, show_photos_to_author
 from vernier.pages.profile import authors_with_photo, card_of
+from vernier.pages.relations import RSVPS, relations_of, rsvp_of
 from vernier.pages.text import pictures_in, text_for_feed, text_for_page
 from vernier.posts.addresses import post_url
 from vernier.posts.content import plain_text
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from vernier.media.models import Version
     from vernier.pages.photos import ShownPhoto
     from vernier.pages.profile import Card
+    from vernier.pages.relations import Relation
     from vernier.pages.text import Pictures
     from vernier.posts.models import Post, PostQuerySet
 
@@ -51,20 +53,6 @@ _HTML_OF_BEGINNING = 4000
 _WIDE = "(min-width: 45rem) 42rem, 100vw"
 _HALF = "(min-width: 45rem) 21rem, 50vw"
 
-# Property, class of the link, and the sentence that it ends.
-_RELATIONS = (
-    ("in-reply-to", "u-in-reply-to", "In reply to"),
-    ("like-of", "u-like-of", "Liked"),
-    ("repost-of", "u-repost-of", "Reposted"),
-    ("bookmark-of", "u-bookmark-of", "Bookmarked"),
-)
-_RSVPS = {
-    "yes": "Going",
-    "no": "Not going",
-    "maybe": "Perhaps going",
-    "interested": "Interested",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
@@ -75,15 +63,6 @@ class Reader:
     author_id: int | None = None
     # Who is at home at the site's own address.
     first_author_id: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
-    """What a post is about, elsewhere."""
-
-    css_class: str
-    verb: str
-    link: Link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +229,7 @@ def _shown(post: Post, common: _Common) -> ShownEntry:
     is_own = post.author_id == reader.author_id
     published_at = post.published or reader.now
     url = post_url(reader.base, post)
-    rsvp = _rsvp(post)
+    rsvp = rsvp_of(post)
     return ShownEntry(
         id=f"urn:uuid:{post.pk}",
         url=url,
@@ -264,9 +243,9 @@ def _shown(post: Post, common: _Common) -> ShownEntry:
         published_at=published_at,
         modified_at=max(post.shown_updated_at.astimezone(published_at.tzinfo), published_at),
         edited_at=post.updated_at.astimezone(published_at.tzinfo),
-        relations=_relations(post),
+        relations=relations_of(post),
         rsvp=rsvp,
-        rsvp_text=_RSVPS.get(rsvp, ""),
+        rsvp_text=RSVPS.get(rsvp, ""),
         syndication=tuple(Link.to(url) for url in post.targets("syndication")),
         is_indexed=post.status == Status.PUBLISHED and post.visibility == Visibility.PUBLIC,
         state=_state(post, reader.now) if is_own else "",
@@ -284,19 +263,6 @@ def _photos(post: Post, common: _Common, *, is_own: bool) -> tuple[ShownPhoto, .
     if is_own:
         return show_photos_to_author(photos, reader.base, common.newest, now=reader.now)
     return show_photos(photos, reader.base)
-
-
-def _relations(post: Post) -> tuple[Relation, ...]:
-    return tuple(
-        Relation(css_class=css_class, verb=verb, link=Link.to(url))
-        for name, css_class, verb in _RELATIONS
-        for url in post.targets(name)
-    )
-
-
-def _rsvp(post: Post) -> str:
-    answer = str(next(iter(post.properties.get("rsvp", [])), "")).strip().lower()
-    return answer if answer in _RSVPS else ""
 
 
 def _state(post: Post, now: datetime) -> str:
