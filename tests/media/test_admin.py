@@ -226,6 +226,16 @@ def test_action__process_again_where_the_failure_may_pass(operator, author):
     assert (again.status, again.attempts, over.status) == ("pending", 0, "failed")
 
 
+def test_action__process_again_is_not_kept_from_the_rest_by_what_cannot_be(operator, author, monkeypatch):
+    monkeypatch.setattr(admin, "ACTED_MAX", 1)
+    again, _over, _newer = fill(author, 3, statuses=["failed"])
+    week = timezone.now() + timedelta(days=7)
+    Version.objects.filter(pk=again.pk).update(staging_key="a/b", staging_delete_at=week, cleanup_at=week)
+    everything = {"action": "process_again", "_selected_action": [again.pk], "select_across": "1"}
+    response = operator.post(page("version"), everything, follow=True)
+    assert "Processed again: 1. Left as they are: 2;" in response.text
+
+
 def test_action__needs_its_permission(client, author):
     (version,) = fill(author, 1, statuses=["ready"])
     user = get_user_model().objects.create_user("looker", is_staff=True)

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.timesince import timesince
 
 from vernier.media.admin_search import SEARCH_HELP, BoundedPaginator, StateFilter, StatusFilter, find_rows
+from vernier.media.conf import media_settings
 from vernier.media.delete import delete_media
 from vernier.media.finish import process_again
 from vernier.media.models import Media, Rendition, Version
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest
+
+    from vernier.media.transitions import VersionQuerySet
 
 # Rows that one action takes: each is a transaction of its own, and somebody waits for the answer.
 ACTED_MAX = 500
@@ -179,10 +182,12 @@ class VersionAdmin(ReadOnlyAdmin):
         return _links((_page(row), row.variant, f"{row.width} x {row.height}, {row.byte_size} bytes") for row in rows)
 
     @admin.action(description="Process again, where the failure may pass", permissions=["act"])
-    def process_again(self, request: HttpRequest, queryset: QuerySet[Version]) -> None:
-        now, chosen = timezone.now(), list(queryset[: ACTED_MAX + 1])
+    def process_again(self, request: HttpRequest, queryset: VersionQuerySet) -> None:
+        now = timezone.now()
+        # What cannot be stays in the list: the next go is to find others before it.
+        able = queryset.newest().repeatable(now=now, conf=media_settings())
+        refused, chosen = queryset.count() - able.count(), list(able[: ACTED_MAX + 1])
         again = sum(process_again(version, now=now) for version in chosen[:ACTED_MAX])
-        refused = len(chosen[:ACTED_MAX]) - again
         told = f"Processed again: {again}."
         if refused:
             told += (
