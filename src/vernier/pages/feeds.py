@@ -18,7 +18,7 @@ from vernier.pages.json_feed import write_json_feed
 from vernier.pages.profile import card_of
 from vernier.pages.respond import unless_known
 from vernier.pages.rss import write_rss
-from vernier.pages.streams import author_stream, site_stream, tag_stream
+from vernier.pages.streams import author_stream, last_change, site_stream, tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,8 @@ def _respond(request: HttpRequest, stream: Stream, feed_format: FeedFormat) -> H
 
 
 def _feed(reader: Reader, stream: Stream, feed_format: FeedFormat) -> Feed:
-    entries = show_in_feed(stream.piece({}).rows, reader)
+    posts = stream.piece({}).rows
+    entries = show_in_feed(posts, reader)
     conf = pages_settings()
     owner = card_of(stream.owner, base=reader.base, first_id=reader.first_author_id) if stream.owner else None
     return Feed(
@@ -77,7 +78,7 @@ def _feed(reader: Reader, stream: Stream, feed_format: FeedFormat) -> Feed:
         language=conf.language,
         url=reader.base + stream.feed_path(feed_format.file_name),
         page_url=reader.base + stream.path,
-        modified_at=stream.modified_at(entries) or _EPOCH,
+        modified_at=last_change(posts, entries) or _EPOCH,
         author=owner,
         entries=entries,
     )

@@ -16,7 +16,7 @@ from vernier.pages.entries import reader_of, show
 from vernier.pages.feed_links import feed_links
 from vernier.pages.profile import card_of
 from vernier.pages.respond import page
-from vernier.pages.streams import author_stream, site_stream, tag_stream
+from vernier.pages.streams import author_stream, last_change, site_stream, tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,5 +84,5 @@ def list_page(request: HttpRequest, stream: Stream, *, now: datetime, has_feeds:
         "is_start": is_start,
     }
     links = discovery_links(reader.base) if stream.owner and is_start else []
-    modified_at = stream.modified_at(entries)
+    modified_at = last_change(piece.rows, entries)
     return page(request, "vernier/pages/list.html", context, modified_at=modified_at, links=links)

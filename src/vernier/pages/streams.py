@@ -19,7 +19,7 @@ from vernier.posts.models import Post, Tag
 from vernier.posts.write import tag_slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from django.db.models import QuerySet
@@ -58,16 +58,18 @@ class Stream:
     def piece(self, wanted: Mapping[str, str]) -> Piece[Post]:
         """Return the posts of the place that an address names, loaded; raise Http404 where there is none."""
         if not self.is_of_tag:
-            return piece_of(lambda until: load(self.rows(until)), wanted, until=self.until)
+            return piece_of(lambda until: load(self.rows(until)).with_last_change(), wanted, until=self.until)
         piece = piece_of(self.rows, wanted, until=self.until, id_field="post_id")
-        listed = load(Post.objects.listed(now=self.until)).in_bulk([row.post_id for row in piece.rows])
+        listed = (
+            load(Post.objects.listed(now=self.until)).with_last_change().in_bulk([row.post_id for row in piece.rows])
+        )
         return replace(piece, rows=[listed[row.post_id] for row in piece.rows if row.post_id in listed])
 
-    def modified_at(self, entries: Iterable[ShownEntry]) -> datetime | None:
-        """Return when what it shows last changed; that is later than its entries tell where one has left it."""
-        times = [entry.modified_at for entry in entries]
-        changed_at = Post.objects.lists_changed_at()
-        return max(times if changed_at is None else [*times, changed_at], default=None)
+
+def last_change(posts: Sequence[Post], entries: Iterable[ShownEntry]) -> datetime | None:
+    """Return when what a list shows last changed; that is later than its entries tell where one has left it."""
+    times = [entry.modified_at for entry in entries]
+    return max([*times, *(post.last_change for post in posts[:1] if post.last_change)], default=None)
 
 
 def site_stream(*, now: datetime) -> Stream:

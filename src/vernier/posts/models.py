@@ -41,10 +41,10 @@ class PostQuerySet(models.QuerySet["Post"]):
         """Those that pages and feeds list, newest first."""
         return self.published(now=now).filter(visibility=Visibility.PUBLIC).order_by("-published_at", "-pk")
 
-    def lists_changed_at(self) -> datetime | None:
-        """When a post last came into a list that readers see, left one, or changed in it."""
-        times = self.filter(lists_changed_at__isnull=False).order_by("-lists_changed_at")
-        return times.values_list("lists_changed_at", flat=True).first()
+    def with_last_change(self) -> PostQuerySet:
+        """Each with `last_change`: when any post last came into a list that readers see, left it or changed."""
+        times = Post.objects.filter(lists_changed_at__isnull=False).order_by("-lists_changed_at")
+        return self.annotate(last_change=models.Subquery(times.values("lists_changed_at")[:1]))  # type: ignore[no-redef]
 
     def readable_by(self, viewer_id: int | None, *, now: datetime) -> PostQuerySet:
         """Those that whoever has the address may read; an author reads their own in any state."""
@@ -85,6 +85,9 @@ class Post(models.Model):
     lists_changed_at = models.DateTimeField(null=True, blank=True)
     # Counts the changes, so that one who has read an older state does not undo a newer one.
     revision = models.PositiveIntegerField(default=1)
+
+    # Of `with_last_change`.
+    last_change: datetime | None
 
     objects = PostQuerySet.as_manager()
 
